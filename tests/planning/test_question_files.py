@@ -128,7 +128,7 @@ def test_each_program_gets_what_it_depends_on():
     assert one.of_records("courses") == other.of_records("courses")
     assert one.of_ontology("courses") == other.of_ontology("courses")
     assert one.of_coverage() == other.of_coverage()
-    assert one.of_percentiles("courses") != one.of_questions("courses")
+    assert one.of_questions("courses", "ablation") != one.of_questions("courses")
     assert one.of_answers() == other.of_answers() and "small" not in one.of_answers()
     assert one.of_shown_questions() == '{"shown":0.2}'
     assert "config" not in one.of_questions("courses") + one.of_records("courses")

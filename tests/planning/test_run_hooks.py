@@ -123,7 +123,7 @@ def test_partitions_shorter_than_the_profile_says_stop_a_run(
 
 def test_failed_jobs_are_explained_and_optional_models_go_on(hooks, workflow, tmp_path, monkeypatch):
     said = []
-    monkeypatch.setattr(run_hooks, "say_at_the_end", said.append)
+    monkeypatch.setattr(run_hooks.failures, "say_at_the_end", said.append)
     hooks.explain_failures()
     assert said == []
     (tmp_path / "a.log").write_text("Error: there is no such file\n")

@@ -153,7 +153,9 @@ rule vary_percentile:
     params:
         **program(
             "vary_percentile",
-            settings=lambda wildcards: settings.of_percentiles(wildcards.set),
+            settings=lambda wildcards: settings.of_questions(
+                wildcards.set, "ablation"
+            ),
         ),
     shell:
         CALL_WITH_THREADS

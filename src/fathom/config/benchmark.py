@@ -131,7 +131,6 @@ class Sentences(Section):
     @field_validator("splitter")
     @classmethod
     def _refuse_auto(cls, splitter: str) -> str:
-        """Refuse what version 1 called its default."""
         if splitter == "auto":
             raise ValueError("auto is gone: rules is the default; name en_core_web_sm if that was installed")
         return splitter

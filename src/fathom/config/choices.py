@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from fathom.config.section import Name, Positive, Section, Text, check_case
+from fathom.config.section import Name, Positive, Section, Text, check_case, find_repeated
 
 Factor = Literal["examples", "options", "styles"]
 """What varies: the order of options in examples or questions, or the style of the prompt."""
@@ -100,8 +100,7 @@ class Choices(Section):
     @field_validator("models", "factors", "chat_factors", "ways")
     @classmethod
     def _name_once(cls, value: list[str]) -> list[str]:
-        twice = sorted({each for each in value if value.count(each) > 1})
-        if twice:
+        if twice := find_repeated(value):
             raise ValueError(f"{', '.join(twice)} is named twice")
         return value
 

@@ -166,13 +166,10 @@ class Corpus(Section):
     @property
     def text_markup(self) -> Literal["latex", "plain", "auto"]:
         """The format of texts, by its key or else by the source."""
-        if self.markup is not None:
-            return self.markup
-        return _MARKUP.get(self.source, "plain")
+        return self.markup or _MARKUP.get(self.source, "plain")
 
 
 def _check_category(pattern: str) -> str:
-    """Return a pattern of categories; refuse a star that is neither alone nor after the last dot."""
     if not re.fullmatch(r"\*|[^*\s]+?(\.\*)?", pattern):
         raise ValueError(f"{pattern!r} is not a category; write cs.AI, or cs.* for all of cs, or *")
     return pattern

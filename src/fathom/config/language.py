@@ -10,63 +10,36 @@ from dataclasses import dataclass
 class Language:
     """What the steps know about a language.
 
-    Attributes
-    ----------
-    code : str
-        ISO 639-1, which also names spaCy's blank pipeline and the detector's class.
-    name : str
-        For messages.
-    papers_splitter : str
-        spaCy pipeline that the papers split sentences with.
-    abbreviations : str
-        Words with a full stop after which no sentence ends, separated by blanks.
-    before_numbers, before_small, before_names, at_ends : str
-        Abbreviations after which no sentence ends before a number, none before a small letter, none before a
-        name, and one only before words of `beginnings`.
-    beginnings : str
-        Words that begin sentences but not names.
-    lemmas : str
-        File of spacy-lookups-data with the lemma of each word.
-    frequent_words, frequent_pairs : str
-        Files of symspellpy with the frequencies of words, and of pairs of words, on the web.
-    stemmer : str
-        Name of the Snowball stemmer.
-    embedding : str
-        Default model of sentence embeddings.
-    word_lists : str
-        Default folder of word lists.
-    manuals : str
-        Table of phrases in manuals of programs.
-    project_ends, project_starts : frozenset of str
-        Lemmas at the end, and words at the beginning, of phrases about a program itself, not its subject.
-    generic_ends, generic_starts : frozenset of str
-        Lemmas at the end, and words at the beginning, of pairs of words that name data, quality, effort or
-        means of any study.
-    generic_phrases : frozenset of str
-        Such pairs of lemmas, neither of which is generic alone.
+    `before_numbers`, `before_small`, `before_names`, `at_ends`: abbreviations after which no sentence ends
+    before a number, none before a small letter, none before a name, and one only before words of
+    `beginnings`. `frequent_words`, `frequent_pairs`: files of symspellpy with the frequencies of words, and
+    of pairs of words, on the web. `project_ends`, `project_starts`: lemmas at the end, and words at the
+    beginning, of phrases about a program itself, not its subject. `generic_ends`, `generic_starts`: lemmas at
+    the end, and words at the beginning, of pairs of words that name data, quality, effort or means of any
+    study.
     """
 
-    code: str
-    name: str
-    papers_splitter: str
-    abbreviations: str
+    code: str  # ISO 639-1, which also names spaCy's blank pipeline and the detector's class
+    name: str  # for messages
+    papers_splitter: str  # spaCy pipeline that the papers split sentences with
+    abbreviations: str  # words with a full stop after which no sentence ends, separated by blanks
     before_numbers: str
     before_small: str
     before_names: str
     at_ends: str
-    beginnings: str
-    lemmas: str
+    beginnings: str  # words that begin sentences but not names
+    lemmas: str  # file of spacy-lookups-data with the lemma of each word
     frequent_words: str
     frequent_pairs: str
-    stemmer: str
-    embedding: str
-    word_lists: str
-    manuals: str
+    stemmer: str  # name of the Snowball stemmer
+    embedding: str  # default model of sentence embeddings
+    word_lists: str  # default folder of word lists
+    manuals: str  # table of phrases in manuals of programs
     project_ends: frozenset[str]
     project_starts: frozenset[str]
     generic_ends: frozenset[str]
     generic_starts: frozenset[str]
-    generic_phrases: frozenset[str]
+    generic_phrases: frozenset[str]  # such pairs of lemmas, neither of which is generic alone
 
 
 ENGLISH = Language(

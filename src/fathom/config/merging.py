@@ -14,20 +14,17 @@ from fathom.errors import InputError
 CHOOSABLE = ("models", "domains")
 """Sections that `--config` may replace by a list of names."""
 
-_BY_DOMAIN = (
-    *(("targets", "phrases"), ("perplexity", "texts")),
-    *(("examples", "keywords"), ("examples", "detailed"), ("examples", "categories")),
-)
-"""Keys whose values are by domain."""
+_BY_DOMAIN = {
+    "targets": ["phrases"], "perplexity": ["texts"], "examples": ["keywords", "detailed", "categories"],
+    "coverage": ["expand", "others"],
+}  # fmt: skip
+"""Keys whose values are by domain, or lists of domains, by section."""
 
 
 def merge_files(files: Iterable[str]) -> dict[str, Any]:
     """Merge configuration files, unchecked; later ones count.
 
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
+    Raise `InputError` if a file is missing or damaged.
     """
     merged: dict[str, Any] = {}
     for file in files:
@@ -51,20 +48,9 @@ def choose(values: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
 
     A list of models becomes `models.only`. A list of domains names those of the files' domains that have a
     benchmark; other names are categories. The files' other settings stay. If `references` is a folder, its
-    files take its place.
-
-    Parameters
-    ----------
-    values : mapping
-        The files' values with those of `--config` over them.
-    files : iterable of str
-        The files, which are read again if there is a list.
-
-    Raises
-    ------
-    InputError
-        If a name is not a text, is given twice, or misspells a domain; if the folder is no folder of
-        references.
+    files take its place. `values`: the files' values with those of `--config` over them. `files`: the files,
+    which are read again if there is a list. Raise `InputError` if a name is not a text, is given twice, or
+    misspells a domain; if the folder is no folder of references.
     """
     chosen = dict(values)
     lists = [key for key in CHOOSABLE if isinstance(values.get(key), list)]
@@ -84,7 +70,6 @@ def choose(values: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
 
 
 def _check_names(key: str, names: list[Any]) -> None:
-    """Raise `InputError` unless these are names, each given once."""
     where = f"--config {key}=[...]"
     if not names:
         raise InputError("the list is empty", where, "leave it out to compare all")
@@ -110,22 +95,18 @@ def _choose_domains(names: list[str], known: Mapping[str, Any]) -> dict[str, Any
 
 
 def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
-    """Remove domains that no longer have a benchmark from other sections."""
-    if isinstance(chosen.get("references"), Mapping):
-        chosen["references"] = {name: each for name, each in chosen["references"].items() if name in names}
-    for section, key in _BY_DOMAIN:
-        values = chosen.get(section)
-        if isinstance(values, Mapping) and isinstance(values.get(key), Mapping):
-            kept = {name: each for name, each in values[key].items() if name in names}
-            chosen[section] = {**values, key: kept}
-    coverage = chosen.get("coverage")
-    if isinstance(coverage, Mapping):
-        kept = dict(coverage)
-        if isinstance(kept.get("expand"), list):
-            kept["expand"] = [name for name in kept["expand"] if name in names]
-        if isinstance(kept.get("others"), Mapping):
-            kept["others"] = {name: each for name, each in kept["others"].items() if name in names}
-        chosen["coverage"] = kept
+    """Remove domains without a benchmark from other sections; leave other types to the checks."""
+
+    def keep(values: Any) -> Any:
+        if isinstance(values, Mapping):
+            return {name: each for name, each in values.items() if name in names}
+        return [name for name in values if name in names] if isinstance(values, list) else values
+
+    if "references" in chosen:
+        chosen["references"] = keep(chosen["references"])
+    for section, keys in _BY_DOMAIN.items():
+        if isinstance(values := chosen.get(section), Mapping):
+            chosen[section] = {**values, **{key: keep(values[key]) for key in keys if key in values}}
 
 
 FIRST = "expert"
@@ -138,18 +119,9 @@ _LAYOUT = "files are called DOMAIN.NAME.csv or DOMAIN.NAME.jsonl, such as cs.AI.
 def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str, str]]:
     """Return the files of a folder by domain and name, as in `references`.
 
-    The reference named `expert` comes first, others follow by name. Hidden files are ignored.
-
-    Parameters
-    ----------
-    folder : str
-        It holds files `DOMAIN.NAME.csv` or `DOMAIN.NAME.jsonl`, and no others.
-
-    Raises
-    ------
-    InputError
-        If the folder is missing or empty, a file has another name, its domain is unknown, or two files are
-        the same reference.
+    The reference named `expert` comes first, others follow by name. Hidden files are ignored. `folder`: it
+    holds files `DOMAIN.NAME.csv` or `DOMAIN.NAME.jsonl`, and no others. Raise `InputError` if the folder is
+    missing or empty, a file has another name, its domain is unknown, or two files are the same reference.
     """
     where = f"references = {folder}"
     if not Path(folder).is_dir():
@@ -170,9 +142,7 @@ def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str
                 f"{Path(named[name]).name} and {path.name} are the same reference", where, "keep one of them"
             )
         named[name] = str(path)
-    return {domain: dict(sorted(named.items(), key=_put_first)) for domain, named in found.items()}
-
-
-def _put_first(item: tuple[str, str]) -> tuple[bool, str]:
-    """Return a sort key that puts one reference before all others."""
-    return item[0] != FIRST, item[0]
+    return {
+        domain: {name: named[name] for name in sorted(named, key=lambda name: (name != FIRST, name))}
+        for domain, named in found.items()
+    }

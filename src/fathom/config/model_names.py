@@ -17,31 +17,16 @@ _FORM = re.compile(rf"(?P<base>[^+@]+)(?P<path>(?:\+[^+@]+)*){_NUMBERS}(?P<chat>
 class ModelName:
     """The name of a model, which says how the model was made.
 
-    Attributes
-    ----------
-    base : str
-        The model that its training starts from; for a model that is not trained here, its whole name.
-    path : tuple of str
-        Domains that it is adapted to, in order; for continual pretraining, the name of the study.
-    text : {"as-is", "terms-exchanged", "terms-only"}
-        What is made from the text of these domains.
-    stage : int or None
-        Stage of continual pretraining.
-    seed : int or None
-        Seed of the training; None for the first one.
-    step : int or None
-        Step of a checkpoint in the last stage; None at its end.
-    chat : bool
-        Whether the model is asked inside its chat template.
+    `path`: domains that it is adapted to, in order; for continual pretraining, the name of the study.
     """
 
-    base: str
+    base: str  # the model that its training starts from; for a model that is not trained here, its whole name
     path: tuple[str, ...] = ()
-    text: TrainingText = "as-is"
-    stage: int | None = None
-    seed: int | None = None
-    step: int | None = None
-    chat: bool = False
+    text: TrainingText = "as-is"  # what is made from the text of these domains
+    stage: int | None = None  # stage of continual pretraining
+    seed: int | None = None  # seed of the training; None for the first one
+    step: int | None = None  # step of a checkpoint in the last stage; None at its end
+    chat: bool = False  # whether the model is asked inside its chat template
 
     @classmethod
     def parse(cls, name: str) -> Self:

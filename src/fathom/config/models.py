@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -10,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 from fathom.config.adapter import Adapter
 from fathom.config.corpus import TextSource
 from fathom.config.model_names import ModelName, TrainingText
-from fathom.config.section import Name, Positive, Section, Share, Text
+from fathom.config.section import Name, Positive, Section, Share, Text, find_repeated
 from fathom.config.served import Speaker
 
 
@@ -158,9 +159,8 @@ class Adaptation(StageTraining):
     @model_validator(mode="after")
     def _check_paths(self) -> Self:
         for path in self.paths:
-            again = _find_repeated(path)
-            if again is not None:
-                raise ValueError(f"paths: {' > '.join(path)} has {again!r} twice; name each domain once")
+            if again := find_repeated(path):
+                raise ValueError(f"paths: {' > '.join(path)} has {again[0]!r} twice; name each domain once")
         return self
 
     @property
@@ -197,11 +197,10 @@ class Continual(StageTraining):
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
-        again = _find_repeated(self.order)
-        if again is not None:
-            raise ValueError(f"order: {again!r} is named twice; name each domain once")
-        if self.candidates != "all" and (again := _find_repeated(self.candidates)) is not None:
-            raise ValueError(f"candidates: {again!r} is named twice; name each once")
+        if again := find_repeated(self.order):
+            raise ValueError(f"order: {again[0]!r} is named twice; name each domain once")
+        if self.candidates != "all" and (again := find_repeated(self.candidates)):
+            raise ValueError(f"candidates: {again[0]!r} is named twice; name each once")
         return self
 
     def name_stages(self, name: str, seed: int) -> list[str]:
@@ -215,10 +214,6 @@ class Continual(StageTraining):
         return Adaptation(**{**shared, "seed": seed, "seeds": 1, "paths": [[domain]]})
 
 
-def _find_repeated(names: Sequence[str]) -> str | None:
-    return next((name for place, name in enumerate(names) if name in names[:place]), None)
-
-
 class Adapted(NamedTuple):
     """An adapted model: its parent, its last domain, and how it is trained there."""
 
@@ -228,7 +223,6 @@ class Adapted(NamedTuple):
 
 
 def _list_checkpoints(name: str, training: StageTraining) -> list[tuple[str, int]]:
-    """Return the names of a model's checkpoints, each with the steps of its last stage."""
     end = ModelName.parse(name)
     return [(str(replace(end, step=step)), step) for step in training.list_checkpoints()]
 
@@ -251,7 +245,6 @@ def _list_points(base: str, stages: Sequence[str], seed: int, adapted: Mapping[s
 
 
 def _is_compared(name: str) -> bool:
-    """Say whether an adapted model is compared, not only a point of a followed training."""
     parts = ModelName.parse(name)
     return parts.seed is None and parts.stage is None
 
@@ -313,9 +306,8 @@ class Models(Section):
     @classmethod
     def _follow_each_once(cls, value: dict[str, list[str]]) -> dict[str, list[str]]:
         for name, models in value.items():
-            again = _find_repeated(models)
-            if again is not None:
-                raise ValueError(f"{name} names {again!r} twice")
+            if again := find_repeated(models):
+                raise ValueError(f"{name} names {again[0]!r} twice")
         return value
 
     @cached_property
@@ -364,29 +356,21 @@ class Models(Section):
         Paths of `adapt` with checkpoints or several seeds that are no prefix of another; studies of
         continual pretraining; and lists of `follow`, whose tokens only the registry knows.
         """
-        adapted, found = self.adapted, dict[str, list[Point]]()
+        followed: dict[str, tuple[str, dict[int, list[str]]]] = {}  # base, and the stages by seed
         for adaptation in (each for each in self.adapt if each.is_followed):
-            seeds = adaptation.list_seeds()
             for path in adaptation.paths:
                 if not any(other[: len(path)] == path != other for other in adaptation.paths):
-                    found[adaptation.name_stages(path, seeds[0])[-1]] = [
-                        point
-                        for seed in seeds
-                        for point in _list_points(
-                            adaptation.base, adaptation.name_stages(path, seed), seed, adapted
-                        )
-                    ]
-        for study, continual in self.continual.items():
-            if continual.order:
-                found[f"{continual.base}+{study}"] = [
-                    point
-                    for seed in continual.list_seeds()
-                    for point in _list_points(
-                        continual.base, continual.name_stages(study, seed), seed, adapted
-                    )
-                ]
-        others = {name: [Point(model=model) for model in rows] for name, rows in self.follow.items()}
-        return found | others
+                    stages = {seed: adaptation.name_stages(path, seed) for seed in adaptation.list_seeds()}
+                    followed[next(iter(stages.values()))[-1]] = adaptation.base, stages
+        for track, continual in self.studies.items():
+            study = track.removeprefix(f"{continual.base}+")
+            stages = {seed: continual.name_stages(study, seed) for seed in continual.list_seeds()}
+            followed[track] = continual.base, stages
+        found: dict[str, list[Point]] = {}
+        for name, (base, stages) in followed.items():
+            points = (_list_points(base, names, seed, self.adapted) for seed, names in stages.items())
+            found[name] = list(chain.from_iterable(points))
+        return found | {name: [Point(model=model) for model in rows] for name, rows in self.follow.items()}
 
     @property
     def path_ends(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fathom.config.section import Name, Positive, Section, Text, check_values
+from fathom.config.section import Name, Positive, Section, Text, check_values, find_repeated
 from fathom.config.yaml_files import read_values
 
 Term = str
@@ -121,8 +121,7 @@ class Evaluation(Section):
     @model_validator(mode="after")
     def _name_each_once(self) -> Self:
         for key, names in (("models", self.models), ("promptings", [str(each) for each in self.promptings])):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice:
+            if twice := find_repeated(names):
                 raise ValueError(f"{key}: {twice[0]} is named twice")
         if "few-shot" in self.promptings and not self.shown:
             raise ValueError("shown = 0: few-shot prompts need examples; raise it, or leave them out")
@@ -170,9 +169,7 @@ class Tables(Section):
 
     @model_validator(mode="after")
     def _need_names(self) -> Self:
-        kinds = [table.kind for table in self.tables.values()]
-        twice = sorted({kind for kind in kinds if kinds.count(kind) > 1})
-        if twice:
+        if twice := find_repeated(table.kind for table in self.tables.values()):
             raise ValueError(f"tables: several are of class {', '.join(twice)}; merge them")
         for file, table in self.tables.items():
             for name in (table.kind, *(each.to for each in table.links.values())):

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from fathom.config.scoring import Summary
-from fathom.config.section import Name, Positive, Section, Text, Title
+from fathom.config.section import Name, Positive, Section, Text, Title, find_repeated
 
 
 class ScoreFile(Section):
@@ -74,8 +74,7 @@ class Ranking(Section):
     @model_validator(mode="after")
     def _make_sense(self) -> Self:
         names = [each.name for each in self.conditions]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
+        if twice := find_repeated(names):
             raise ValueError(f"conditions: duplicate name {', '.join(twice)}")
         condition = self.corpus_table.condition
         if condition and names and condition not in names:

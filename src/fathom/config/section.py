@@ -2,6 +2,7 @@
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from datetime import date
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -32,7 +33,6 @@ def is_visible(text: str) -> bool:
 
 
 def _check_visible(text: str) -> str:
-    """Return a text; refuse one of only invisible characters."""
     if text and not is_visible(text):
         raise PydanticCustomError("string_too_short", "this is empty")
     return text
@@ -104,6 +104,11 @@ def check_dates(since: date | None, until: date | None, keys: tuple[str, str] = 
     """Raise `ValueError` if a period ends before it begins."""
     if since is not None and until is not None and since > until:
         raise ValueError(f"{keys[0]} = {since} is after {keys[1]} = {until}, which leaves no document")
+
+
+def find_repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that occur more than once, sorted."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def check_case(names: Iterable[str], key: str) -> None:

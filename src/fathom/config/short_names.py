@@ -36,14 +36,12 @@ def shorten_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _shorten_bases(bases: Iterable[str]) -> dict[str, str]:
-    """Return the shortest form of each base that no other one has."""
     forms = {base: _list_forms(base) for base in bases}
     taken = Counter(form for each in forms.values() for form in set(each))
     return {base: next((form for form in each if taken[form] == 1), base) for base, each in forms.items()}
 
 
 def _list_forms(base: str) -> list[str]:
-    """Return forms of a base, the shortest first."""
     plain = own = base.rpartition("/")[2]
     while found := _FORMAT.search(plain):
         plain = plain[: found.start()]
@@ -51,7 +49,6 @@ def _list_forms(base: str) -> list[str]:
 
 
 def _describe(name: ModelName, base: str) -> str:
-    """Return a name in words, with a short form of its base."""
     text = base
     if name.path:
         text += f" adapted to {', then '.join(name.path)}{_CONTROLS.get(name.text, '')}"

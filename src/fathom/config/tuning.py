@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from fathom.config.adapter import Adapter
 from fathom.config.benchmark import Variant
-from fathom.config.section import Name, Positive, Section, Text
+from fathom.config.section import Name, Positive, Section, Text, find_repeated
 
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
 Criterion = Metric | Literal["loss"]
@@ -124,7 +124,6 @@ class TrainBeforeTest(Section):
         names = [each.name for each in self.preparations]
         if "" in names:
             raise ValueError("preparations: each needs examples or epochs")
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
+        if repeated := find_repeated(names):
             raise ValueError(f"preparations: {', '.join(repeated)} is listed twice")
         return self

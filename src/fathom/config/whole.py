@@ -86,11 +86,8 @@ class Config(Section):
     def _need_domains(cls, value: dict[str, Domain], info: ValidationInfo) -> dict[str, Domain]:
         if not value and info.data.get("scores") is None and not _needs_no_domain(info):
             if _names_tables(info):
-                message = (
-                    "none are given, but ranking.conditions names tables of scores: add --config "
-                    "scores=FOLDER"
-                )
-                raise ValueError(message)
+                what = "none are given, but ranking.conditions names tables of scores"
+                raise ValueError(f"{what}: add --config scores=FOLDER")
             raise PydanticCustomError("missing", "at least one is needed")
         return value
 
@@ -167,7 +164,6 @@ class Config(Section):
                 )
 
     def _check_answering(self, scored: Collection[str]) -> None:
-        """Raise `ValueError` if models that answer or write questions are unknown or trained on them."""
         known = [*scored, *self.models.speaking]
         _require(self.coverage.evaluation.models, known, "coverage.evaluation.models", "scored model")
         for name, chosen in self.coverage.questions.items():
@@ -309,14 +305,12 @@ class Config(Section):
 
 
 def _needs_no_domain(info: ValidationInfo) -> bool:
-    """Return True if a configuration tunes models for tasks, or has questions of its own."""
     tasks = "train_before_test" in info.data and info.data["train_before_test"].tasks
     sections = [info.data[name] for name in ("coverage", "choices") if name in info.data]
     return bool(tasks or any(section.questions for section in sections))
 
 
 def _names_tables(info: ValidationInfo) -> bool:
-    """Return True if a configuration ranks by tables of scores, whose folder may not be given yet."""
     return bool("ranking" in info.data and info.data["ranking"].conditions)
 
 
@@ -344,15 +338,8 @@ def _require(names: Iterable[str], known: Collection[str], key: str, what: str =
 def read_config(values: dict[str, Any], source: str) -> Config:
     """Check the values of configuration files and of `--config`.
 
-    Parameters
-    ----------
-    source : str
-        Name of the file, for the message.
-
-    Raises
-    ------
-    InputError
-        With every wrong key, its value and a hint.
+    `source`: name of the file, for the message. Raise `InputError` with every wrong key, its value and a
+    hint.
     """
     try:
         return Config.model_validate(values)
@@ -361,7 +348,5 @@ def read_config(values: dict[str, Any], source: str) -> Config:
 
 
 def _hint(error: ValidationError) -> str:
-    kinds = {problem["type"] for problem in error.errors()}
-    if "extra_forbidden" in kinds:
-        return "config/README.md lists every key"
-    return "config/README.md says what each key takes"
+    is_unknown = any(problem["type"] == "extra_forbidden" for problem in error.errors())
+    return f"config/README.md {'lists every key' if is_unknown else 'says what each key takes'}"

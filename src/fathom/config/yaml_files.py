@@ -39,7 +39,6 @@ def parse_yaml(text: str, where: str, distinct: bool = True) -> Any:
 
 @cache
 def _make_loader() -> Any:
-    """Return PyYAML's safe loader, refusing duplicate keys in a mapping."""
     import yaml
 
     class Loader(yaml.SafeLoader):

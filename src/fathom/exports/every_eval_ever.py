@@ -31,18 +31,13 @@ from fathom.statistics.metrics import METRICS, RANK
 from fathom.statistics.summaries import read_scores
 
 SCHEMA_VERSION = "0.3.0"
-_LIBRARY = "fathom"
 
 
 class Record(NamedTuple):
     """A record and its place.
 
-    Attributes
-    ----------
-    path : str
-        `data/{benchmark}/{developer}/{model}/{uuid}.json`, as the shared store has it.
-    samples : sequence of mapping
-        A line for each pair.
+    `path`: `data/{benchmark}/{developer}/{model}/{uuid}.json`, as the shared store has it. `samples`: a line
+    for each pair.
     """
 
     path: str
@@ -90,36 +85,35 @@ def make_records(
     for row in rows:
         places.setdefault((row["domain"], row["model"]), []).append(row)
     entries = {model: registry.get(ModelName.parse(model).plain) for _, model in places}
-    used = Counter(_name_model(source, model, entry) for model, entry in entries.items())
+    ids = {model: _name_model(source, model, entry) for model, entry in entries.items()}
+    used = Counter(ids.values())
     for (domain, model), some in places.items():
+        identity = f"fathom_{source.run}_{domain}/{ids[model]}/{source.retrieved}"
         # several have one id: revisions of a repository, or a model with and without its chat template
-        shares = used[_name_model(source, model, entries[model])] > 1
-        yield _make_record(source, domain, model, some, entries[model], shares, with_pairs)
+        identity += f"/{model}" if used[ids[model]] > 1 else ""
+        variants = list(dict.fromkeys(row["variant"] for row in some if row["metric"] == RANK.name))
+        samples = [
+            sample
+            for variant in (variants if with_pairs else ())
+            for sample in _list_samples(source, (domain, variant, model), identity, ids[model])
+        ]
+        described = _describe_model(model, ids[model], entries[model])
+        results = [_make_result(source, domain, identity, row) for row in some]
+        yield _make_record(source, identity, described, entries[model] is not None, results, samples)
 
 
 def _make_record(
     source: Source,
-    domain: str,
-    model: str,
-    rows: Sequence[Row],
-    entry: ModelRow | None,
-    shares: bool,
-    with_pairs: bool,
+    identity: str,
+    model: Mapping[str, Any],
+    is_listed: bool,
+    results: Sequence[Mapping[str, Any]],
+    samples: Sequence[Mapping[str, Any]],
 ) -> Record:
-    """Return the record of one model on one domain; its own name tells it from those that share its id."""
-    model_id = _name_model(source, model, entry)
-    benchmark = f"fathom_{source.run}_{domain}"
-    identity = f"{benchmark}/{model_id}/{source.retrieved}" + (f"/{model}" if shares else "")
-    variants = list(dict.fromkeys(row["variant"] for row in rows if row["metric"] == RANK.name))
-    samples = [
-        sample
-        for variant in (variants if with_pairs else ())
-        for sample in _list_samples(source, (domain, variant, model), identity, model_id)
-    ]
-    developer, name = model_id.split("/", 1)
     # a random number by the letter of the schema; made of the content, so that the same run gives the same
     number = uuid.UUID(bytes=hashlib.sha256(identity.encode()).digest()[:16], version=4)
-    record = Record(f"data/{benchmark}/{developer}/{name}/{number}.json", {}, samples)
+    folder = "/".join([identity.partition("/")[0], model["id"]])
+    record = Record(f"data/{folder}/{number}.json", {}, samples)
     content: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": identity,
@@ -128,11 +122,11 @@ def _make_record(
             "source_name": f"Fathom run {source.run}",
             "source_type": "evaluation_run",
             "source_organization_name": "unknown",
-            "evaluator_relationship": "third_party" if entry else "first_party",
+            "evaluator_relationship": "third_party" if is_listed else "first_party",
         },
-        "eval_library": {"name": _LIBRARY, "version": source.version},
-        "model_info": _describe_model(model, model_id, entry),
-        "evaluation_results": [_make_result(source, domain, identity, row) for row in rows],
+        "eval_library": {"name": "fathom", "version": source.version},
+        "model_info": model,
+        "evaluation_results": results,
     }
     if samples:
         content["detailed_evaluation_results"] = {
@@ -169,7 +163,6 @@ def _describe_model(model: str, model_id: str, entry: ModelRow | None) -> dict[s
 
 
 def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[str, Any]:
-    """Return one line of the summary as a result."""
     metric, aggregate = row["metric"], row["aggregate"]
     name = f"{domain}.{row['variant']}"
     details: dict[str, Any] = {"score": row["value"]}
@@ -205,14 +198,12 @@ def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[s
 
 
 def _find_hashes(source: Source, domain: str, variant: str) -> dict[str, str]:
-    """Return the sha256 of a benchmark's pairs, if it has any."""
     path = source.find(paths.MANIFEST, domain=domain, variant=variant)
     known = read_manifest(path).get("files", {}).get("pairs.parquet") if path.is_file() else None
     return {"pairs_sha256": known} if known else {}
 
 
 def _list_samples(source: Source, key: Key, identity: str, model_id: str) -> Iterator[dict[str, Any]]:
-    """Yield a line for each pair of a benchmark that a model was scored on."""
     domain, variant, model = key
     scores = require_file(
         source.find(paths.SCORES, domain=domain, variant=variant, model=model),

@@ -5,7 +5,7 @@ Its results go into model cards there, and into a table that `rankings` reads.
 
 import math
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import NormalDist
@@ -76,7 +76,6 @@ def _copy(file: Path, target: Path, source: Source) -> None:
 
 
 def _write_card(source: Source, configs: list[dict[str, Any]], lines: list[str]) -> str:
-    """Return the card of the data set, which names its benchmarks as configurations."""
     front = {
         "language": ["en"],
         "license": "other",
@@ -133,16 +132,14 @@ def push(folder: Path, identifier: str) -> list[str]:
     return found
 
 
-_BENCHMARKS = (*VARIANTS, REFERENCE)
 _LICENCES = {"apache-2.0": "apache-2.0", "gemma terms of use": "gemma", "mit": "mit"}
 """Licences, in lower case, that the hub has an id for."""
 
 
 def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
     """Write `{model}.yaml` for each model: the entry `model-index` of its card; return their number."""
-    rows = _read_values(source)
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    for model in models:
+    models = _group_by_model(_read_values(source))
+    for model, rows in models.items():
         results = [
             {
                 "task": {"type": "text-generation", "name": "Completion of domain text"},
@@ -157,14 +154,21 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
                         "value": row["value"],
                     }
                     for row in rows
-                    if (row["model"], row["domain"], row["variant"]) == (model, domain, variant)
+                    if (row["domain"], row["variant"]) == (domain, variant)
                 ],
             }
-            for domain, variant in _list_benchmarks(row for row in rows if row["model"] == model)
+            for domain, variant in _list_benchmarks(rows)
         ]
         entry = {**_find_licence(source, model), "model-index": [{"name": model, "results": results}]}
         write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entry))
     return len(models)
+
+
+def _group_by_model(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["model"], []).append(row)
+    return found
 
 
 def write_eval_results(source: Source, folder: Path, confidence: float, dataset: str) -> int:
@@ -172,10 +176,9 @@ def write_eval_results(source: Source, folder: Path, confidence: float, dataset:
 
     `dataset`: id on the hub of the data set that has the run's benchmarks as tasks `{domain}-{variant}`.
     """
-    rows = _select_lead(_read_values(source))
-    models = list(dict.fromkeys(row["model"] for row in rows))
+    models = _group_by_model(_select_lead(_read_values(source)))
     day = datetime.fromtimestamp(source.retrieved, UTC).date().isoformat()
-    for model in models:
+    for model, rows in models.items():
         entries = [
             {
                 "dataset": {"id": dataset, "task_id": f"{row['domain']}-{row['variant']}"},
@@ -184,7 +187,6 @@ def write_eval_results(source: Source, folder: Path, confidence: float, dataset:
                 "notes": _describe(row, confidence),
             }
             for row in rows
-            if row["model"] == model
         ]
         write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entries))
     return len(models)
@@ -193,30 +195,29 @@ def write_eval_results(source: Source, folder: Path, confidence: float, dataset:
 def write_score_table(source: Source, folder: Path, confidence: float) -> int:
     """Write `{run}.csv`, its standard errors and `metadata.json`, a folder for `rankings`; count benchmarks.
 
-    The standard error is that of a normal distribution with the same interval, whose level is `confidence`.
+    The standard error is that of a normal distribution with the same interval, whose level is `confidence`;
+    none without an interval, or where it has no width: of one keyword.
     """
     width = 2 * NormalDist().inv_cdf((1 + confidence) / 2)
     rows = _select_lead(_read_values(source))
     models = list(dict.fromkeys(row["model"] for row in rows))
     names = [f"{domain}.{variant}" for domain, variant in _list_benchmarks(rows)]
-    found = {(row["model"], f"{row['domain']}.{row['variant']}"): row for row in rows}
-    values = [[model, *(_get(found, model, name, "value") for name in names)] for model in models]
-    errors = [[model, *(_get_error(found, model, name, width) for name in names)] for model in models]
-    write_rows(place_inside(folder, f"{source.run}.csv"), values, SCORE_TABLE, ["model", *names])
-    write_rows(place_inside(folder, f"{source.run}_stderr.csv"), errors, SCORE_TABLE, ["model", *names])
+    values, errors = dict[tuple[str, str], float](), dict[tuple[str, str], float]()
+    for row in rows:
+        place = (row["model"], f"{row['domain']}.{row['variant']}")
+        values[place] = row["value"]
+        if row["ci_high"] > row["ci_low"]:
+            errors[place] = (row["ci_high"] - row["ci_low"]) / width
+    for ending, numbers in (("", values), ("_stderr", errors)):
+        lines = [[model, *(numbers.get((model, name), math.nan) for name in names)] for model in models]
+        write_rows(place_inside(folder, f"{source.run}{ending}.csv"), lines, SCORE_TABLE, ["model", *names])
     categories = {name: name.rpartition(".")[0] for name in names}
-    write_json(
-        folder / "metadata.json",
-        {
-            "metric": dict.fromkeys(names, rows[0]["metric"] if rows else RANK.name),
-            "task_category": categories,
-        },
-    )
+    metric = dict.fromkeys(names, rows[0]["metric"] if rows else RANK.name)
+    write_json(folder / "metadata.json", {"metric": metric, "task_category": categories})
     return len(names)
 
 
 def _find_licence(source: Source, model: str) -> dict[str, str]:
-    """Return licence and terms of a model as cards name them; nothing if the run does not know them."""
     pointer = place_inside(source.folder, paths.POINTER.of(model=model).below)
     known = read_object(pointer) if pointer.is_file() else {}
     if not known.get("licence"):
@@ -247,24 +248,13 @@ def _list_benchmarks(rows: Iterable[Row]) -> list[tuple[str, str]]:
     """Return domain and variant of each benchmark: domains in the order of the rows."""
     places = dict.fromkeys((row["domain"], row["variant"]) for row in rows)
     domains = list(dict.fromkeys(domain for domain, _ in places))
-    return sorted(places, key=lambda place: (domains.index(place[0]), _BENCHMARKS.index(place[1])))
+    variants = (*VARIANTS, REFERENCE)
+    return sorted(places, key=lambda place: (domains.index(place[0]), variants.index(place[1])))
 
 
 def _describe(row: Row, confidence: float) -> str:
-    """Return a metric with its interval in words."""
     name = f"{row['aggregate'].replace('_', ' ')} of the target's rank, low is best"
     if row["metric"] == BITS.name:
         name = "bits that a prompt tells of its target, 0 is nothing, high is best"
     interval = f"{100 * confidence:.4g} % interval {row['ci_low']:.6g} to {row['ci_high']:.6g}"
     return f"{name} ({interval}, {row['pairs']} pairs)"
-
-
-def _get(found: Mapping[tuple[str, str], Row], model: str, name: str, key: str) -> float:
-    """Return a number of a model's line on a benchmark, NaN where it has none."""
-    return found[model, name][key] if (model, name) in found else math.nan
-
-
-def _get_error(found: Mapping[tuple[str, str], Row], model: str, name: str, width: float) -> float:
-    """Return a standard error, NaN where there is no interval, or none with a width: of one keyword."""
-    low, high = (_get(found, model, name, key) for key in ("ci_low", "ci_high"))
-    return (high - low) / width if high > low else math.nan

@@ -35,11 +35,8 @@ def count_torch_gpus(where: str) -> int:
             count, problems = 0, [str(error)]
     for problem in problems:
         if "driver" in problem and "too old" in problem:
-            raise InputError(
-                f"the GPU's driver is too old for PyTorch {torch.__version__}",
-                where,
-                "update the driver, install a PyTorch built for it, or set device to cpu",
-            )
+            hint = "update the driver, install a PyTorch built for it, or set device to cpu"
+            raise InputError(f"the GPU's driver is too old for PyTorch {torch.__version__}", where, hint)
         log.info("CUDA: %s", problem.splitlines()[0])
     return count
 
@@ -62,10 +59,12 @@ def pick_device(device: str, where: str) -> str:
     """Return the device to run on, see :func:`pick_devices`; `auto`: one GPU, or the CPU."""
     if device == "auto":
         return pick_devices(device, where)[0]
-    if device == "cpu":
-        return device
     if device == "mps":
-        _check_apple_gpu(where)
+        import torch
+
+        if not torch.backends.mps.is_available():
+            raise InputError("no device 'mps': PyTorch sees no GPU of Apple's", where, _HINT)
+    if device in ("cpu", "mps"):
         return device
     named = re.fullmatch(r"cuda(?::(\d+))?", device)
     if not named:
@@ -74,17 +73,9 @@ def pick_device(device: str, where: str) -> str:
     if int(named[1] or 0) >= count:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         why = "" if visible is None else f" (CUDA_VISIBLE_DEVICES={visible})"
-        raise InputError(
-            f"no device {device!r}: {count or 'no'} GPU{'' if count == 1 else 's'} visible{why}", where, _HINT
-        )
+        seen = f"{count or 'no'} GPU{'' if count == 1 else 's'} visible{why}"
+        raise InputError(f"no device {device!r}: {seen}", where, _HINT)
     return device
-
-
-def _check_apple_gpu(where: str) -> None:
-    import torch
-
-    if not torch.backends.mps.is_available():
-        raise InputError("no device 'mps': PyTorch sees no GPU of Apple's", where, _HINT)
 
 
 def describe_device(device: Any) -> dict[str, str]:

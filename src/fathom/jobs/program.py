@@ -163,7 +163,6 @@ def set_allocator() -> None:
 
 
 def _explain(error: Exception) -> InputError | None:
-    """Return the message for a missing package or exhausted memory; None for other errors."""
     if isinstance(error, ModuleNotFoundError):
         return explain_missing(error)
     if isinstance(error, ValueError):
@@ -182,7 +181,6 @@ def _explain(error: Exception) -> InputError | None:
 
 
 def _explain_name(error: ValueError) -> InputError | None:
-    """Return the message for an impossible file name; None for other errors."""
     if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
         return InputError("a name is not UTF-8", show_path(error.object[:200]), "rename this file or folder")
     if str(error) == "embedded null byte":  # Python's message for a path
@@ -206,7 +204,6 @@ def _drop_output(stream: TextIO) -> None:
 
 
 def _open_log(path: Path | None, name: str) -> None:
-    """Send messages to standard error and to a log file; the file's name says which job it is."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path is not None:
         name = name if path.stem == name else f"{name} {path.stem}"

@@ -32,12 +32,8 @@ _DECIDES_NOTHING = {"config", "io", "jobs"}  # rooms of the kernel whose code ch
 class Source(NamedTuple):
     """Code and imports of a Python file.
 
-    Attributes
-    ----------
-    code : str
-        Hash of its syntax tree without docstrings; comments, blank lines and line breaks are not part of it.
-    imports : tuple of str
-        Full names of all that it imports, inside functions too, sorted.
+    `code`: hash of its syntax tree without docstrings; comments, blank lines and line breaks are not part of
+    it. `imports`: full names of all that it imports, inside functions too, sorted.
     """
 
     code: str
@@ -91,13 +87,11 @@ def _list_parts(value: Any) -> Iterator[str]:
 
 
 def _is_docstring(node: Any) -> bool:
-    """Say whether a statement is a docstring of a module, class, function or attribute."""
     alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return alone and isinstance(node.value.value, str)
 
 
 def _list_imports(tree: ast.Module) -> Iterator[str]:
-    """Yield the full names of all that a file imports."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -191,7 +185,6 @@ def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, An
 
 
 def _decides(file: Path) -> bool:
-    """Say whether a module of the package can affect a result."""
     parts = file.relative_to(_PACKAGE).parts
     return len(parts) > 1 and parts[0] not in _DECIDES_NOTHING
 

@@ -221,14 +221,10 @@ def estimate(
 ) -> tuple[dict[str, Estimate], dict[str, int]]:
     """Return the expected cost of a plan's rules, and the number of jobs by rule without a known rate.
 
-    Parameters
-    ----------
-    parameters : mapping of str to float
-        Parameters of the models that have a known size, by name; a model that was adapted, or is asked in its
-        chat template, has its base's. Those of all scored models under "", for a job that reads them all;
-        those of the model that writes a set of questions under the set.
-    calculate : callable, optional
-        Counts in place of rates, unless an earlier run has measured the rule.
+    `parameters`: parameters of the models that have a known size, by name; a model that was adapted, or is
+    asked in its chat template, has its base's. Those of all scored models under "", for a job that reads them
+    all; those of the model that writes a set of questions under the set. `calculate`: counts in place of
+    rates, unless an earlier run has measured the rule.
     """
     found: dict[str, Estimate] = {}
     unknown: dict[str, int] = {}
@@ -237,14 +233,12 @@ def estimate(
         if rate is None:
             unknown[job.rule] = unknown.get(job.rule, 0) + 1
             continue
-        megabytes = _find_megabytes(job, sizes)
-        work = _find_work(job, rate, megabytes, parameters, calculate)
-        seconds = work.seconds
+        seconds, disk = _find_work(job, rate, sizes, parameters, calculate)
         line = found.setdefault(job.rule, Estimate(source=rate.source, memory_mb=rate.memory_mb))
         line.jobs += 1
         if seconds >= line.longest:
             line.longest, line.limit = seconds, 60.0 * job.minutes
-        line.disk_mb += rate.disk_per_megabyte * megabytes + work.disk_mb
+        line.disk_mb += disk
         if job.gpu:
             line.gpu_seconds += seconds * job.gpu
         else:
@@ -280,29 +274,23 @@ def estimate_models(
         line.gpu_memory = max(line.gpu_memory, job.gpu_memory)
         line.gpus = max(line.gpus, job.gpu)
         if job.rule in rates:
-            megabytes = _find_megabytes(job, sizes)
-            line.hours += _find_work(job, rates[job.rule], megabytes, parameters, calculate).seconds / 3600
+            line.hours += _find_work(job, rates[job.rule], sizes, parameters, calculate).seconds / 3600
     return found
 
 
-def _find_megabytes(job: Job, sizes: Sizes) -> float:
-    return sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
-
-
 def _find_work(
-    job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float], calculate: Calculate | None
+    job: Job, rate: Rate, sizes: Sizes, parameters: Mapping[str, float], calculate: Calculate | None
 ) -> Work:
-    """Return the work of a job: as in an earlier run, else as calculated, else by rates."""
-    found = calculate(job) if calculate and rate.for_each_domain else None
-    return found or Work(_count_seconds(job, rate, megabytes, parameters))
-
-
-def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float]) -> float:
+    """Return the work of a job: as in an earlier run, else as calculated, else by rates; disk by both."""
+    megabytes = sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
+    disk = rate.disk_per_megabyte * megabytes
+    if calculate and rate.for_each_domain and (work := calculate(job)):
+        return Work(work.seconds, disk + work.disk_mb)
     name = job.wildcards.get("model") or job.wildcards.get("set", "")
     model = ModelName.parse(name).base  # models derived from it have its size
     seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
     seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
-    return seconds * (job.domains if rate.for_each_domain else 1)
+    return Work(seconds * (job.domains if rate.for_each_domain else 1), disk)
 
 
 JOB_PREFIX = "fathom"
@@ -352,7 +340,6 @@ def find_leftover_jobs(queue: str, folder: Path, prefix: str = JOB_PREFIX) -> li
 
 
 def _describe(leftover: list[tuple[str, str, str]]) -> tuple[str, str, str]:
-    """Return the message about leftover jobs: what, where, hint."""
     jobs = [f"{number} {comment.partition('_wildcards_')[0]}" for number, _, comment in leftover[:_SHOWN]]
     more = f" and {len(leftover) - _SHOWN} more" if len(leftover) > _SHOWN else ""
     names = ",".join(dict.fromkeys(name for _, name, _ in leftover))

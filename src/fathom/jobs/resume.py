@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,12 +28,7 @@ INTERVAL = 60.0
 
 
 class State(NamedTuple):
-    """Data for resuming a run.
-
-    Attributes
-    ----------
-    arrays : mapping of str to ndarray
-    """
+    """Data for resuming a run."""
 
     values: Mapping[str, Any]
     arrays: "Mapping[str, NDArray[Any]]"
@@ -98,7 +94,10 @@ class Resume:
 
 def open_steps(folder: Path, key: str) -> Path:
     """Return the folder of a run's finished steps, which stay; delete the remains of another key."""
-    if _read_key(folder / _KEY) != key:
+    known = None
+    with suppress(InputError, AttributeError):  # there is none to read
+        known = read_json(folder / _KEY).get("key")
+    if known != key:
         if folder.exists():
             log.info("starting again: inputs, settings or code have changed")
             shutil.rmtree(folder)
@@ -106,24 +105,16 @@ def open_steps(folder: Path, key: str) -> Path:
     return folder
 
 
-def _read_key(path: Path) -> object:
-    """Return the key that a folder was made under; None if there is none to read."""
-    try:
-        return read_json(path).get("key")
-    except (InputError, AttributeError):
-        return None
-
-
 def make_key(program: Path | str, *values: Any) -> str:
     """Return a hash of everything that an output depends on.
 
     `*values`: settings, and hashes of the inputs.
     """
-    return hash_text(json.dumps([hash_program(program), *values], sort_keys=True, default=_to_json))
 
+    def dump(section: Any) -> Any:
+        return section.model_dump(mode="json")
 
-def _to_json(section: Any) -> Any:
-    return section.model_dump(mode="json")
+    return hash_text(json.dumps([hash_program(program), *values], sort_keys=True, default=dump))
 
 
 Maker = Callable[[Sequence[Path]], object]
@@ -142,17 +133,10 @@ class Finished:
     def provide(self, name: str, key: str, outputs: Sequence[Path], make: Maker) -> bool:
         """Write the output files of a result: stored ones under the same key, or new ones.
 
-        Returned: whether the result was reused.
-
-        Parameters
-        ----------
-        name : str
-            Name of the result, and of its folder here; a result under another key is replaced.
-        key : str
-            Hash of everything that the result depends on, see :func:`fathom.jobs.resume.make_key`.
-        make : callable
-            Writes the result into files with the given names, in the order of `outputs`; they end like the
-            final names, as a table's name has its place in a run.
+        Returned: whether the result was reused. `name`: name of the result, and of its folder here; a result
+        under another key is replaced. `key`: hash of everything that the result depends on, see
+        :func:`fathom.jobs.resume.make_key`. `make`: writes the result into files with the given names, in the
+        order of `outputs`; they end like the final names, as a table's name has its place in a run.
         """
         folder = self._folder / name
         files = [folder / str(place) / _find_end(output) for place, output in enumerate(outputs)]
@@ -187,7 +171,6 @@ def _find_end(output: Path) -> str:
 
 
 def _is_whole(folder: Path, key: str, files: Sequence[Path]) -> bool:
-    """Say whether a folder has a result under this key, unchanged."""
     try:
         record = json.loads((folder / _KEY).read_bytes())
         if record["key"] == key:

@@ -39,12 +39,8 @@ class RefusedRequestError(InputError):
 class RequestLimits(NamedTuple):
     """How to ask a service.
 
-    Attributes
-    ----------
-    timeout : float
-        Seconds to wait for the next part of an answer.
-    per_second : float
-        Most requests per second; 0: no limit.
+    `timeout`: seconds to wait for the next part of an answer. `per_second`: most requests per second; 0: no
+    limit.
     """
 
     timeout: float
@@ -96,7 +92,6 @@ class Service:
         return clean_text(text, self._key)
 
     def _ask(self, method: str, url: str, body: bytes | None, size: int, attempts: int) -> Any:
-        """Send a request until it is answered; return the JSON value of the answer."""
         import httpx2
 
         seconds = (attempts + 1) * self._limits.timeout + (attempts - 1) * _WAIT
@@ -116,14 +111,10 @@ class Service:
             return orjson.loads(response.content)
         except orjson.JSONDecodeError as error:
             kind = response.headers.get("content-type", "something")
-            raise InputError(
-                f"the server answers {self.clean(kind)} and not JSON: {self.clean(response.text)[:80]}",
-                url,
-                "check the address: it usually ends in /v1",
-            ) from error
+            what = f"the server answers {self.clean(kind)} and not JSON: {self.clean(response.text)[:80]}"
+            raise InputError(what, url, "check the address: it usually ends in /v1") from error
 
     def _repeat(self, send: "Callable[[], httpx2.Response]", attempts: int) -> "httpx2.Response":
-        """Send a request up to so many times, with increasing waits."""
         import httpx2
 
         for attempt in range(attempts):
@@ -163,7 +154,6 @@ class Service:
         self._stopped.wait(start - now)
 
     def _explain(self, response: "httpx2.Response", url: str) -> tuple[str, str, str]:
-        """Return message, place and hint of a service's error."""
         status = response.status_code
         hints = {401: "check the key", 403: "check the key", 404: "check the address: it usually ends in /v1"}
         try:

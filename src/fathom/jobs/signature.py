@@ -95,7 +95,10 @@ def read_options(main: Callable[..., None], arguments: argparse.Namespace) -> di
         elif template := next((note for note in notes if isinstance(note, RunPath)), None):
             value = [_place_table(path, template, where) for path in value]
         elif isinstance(value, str) and _find_converter(kind) is None:
-            value = _read_json(value, where)
+            try:
+                value = json.loads(value)
+            except json.JSONDecodeError as error:
+                raise InputError(f"not valid JSON: {error}", where) from error
         found[name] = value
     return found
 
@@ -137,13 +140,10 @@ def _add_option(
 
 def _part_annotation(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """Return the type of a parameter, None left out of unions, and what stands beside it in `Annotated`."""
-    kind, notes = annotation, tuple[Any, ...]()
-    if get_origin(annotation) is Annotated:
-        kind, *others = get_args(annotation)
-        notes = tuple(others)
+    kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     if get_origin(kind) in (Union, UnionType):
         kind = next(each for each in get_args(kind) if each is not type(None))
-    return kind, notes
+    return kind, tuple(notes)
 
 
 def _is_section(kind: Any) -> bool:
@@ -151,15 +151,10 @@ def _is_section(kind: Any) -> bool:
 
 
 def _find_converter(kind: Any) -> Callable[[str], Any] | None:
-    """Return the converter of an option's text; None for JSON."""
     if kind is Path:
         return lambda text: Path(text) if text else None
-    if get_origin(kind) is Literal:
-        return str
-    if kind in (int, float, str):
-        converter: Callable[[str], Any] = kind
-        return converter
-    return None
+    converters: dict[Any, Callable[[str], Any]] = {int: int, float: float, str: str}
+    return str if get_origin(kind) is Literal else converters.get(kind)
 
 
 def _place_table(text: str, template: RunPath, option: str) -> tuple[str, ...]:
@@ -171,16 +166,6 @@ def _place_table(text: str, template: RunPath, option: str) -> tuple[str, ...]:
     found = template.read(text)
     if found is None:
         places = "/".join(template.fields).upper()
-        raise InputError(
-            f"its path does not end like {template.below}, so its place is unknown",
-            f"{option} {text}",
-            f"give it: {option} {places}={text}",
-        )
+        what = f"its path does not end like {template.below}, so its place is unknown"
+        raise InputError(what, f"{option} {text}", f"give it: {option} {places}={text}")
     return *found.values(), text
-
-
-def _read_json(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"not valid JSON: {error}", where) from error

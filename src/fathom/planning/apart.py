@@ -25,10 +25,7 @@ class Findings:
     def recall(self, name: str, kind: Any, find: Callable[[], Found]) -> Found:
         """Return what `find` finds; in a job, what it found on the planning machine.
 
-        Parameters
-        ----------
-        kind : type
-            Type by which pydantic writes it as JSON.
+        `kind`: type by which pydantic writes it as JSON.
         """
         adapter = TypeAdapter[Found](kind)
         if self._reads:
@@ -47,16 +44,9 @@ _LIBRARY = Path(fathom.__file__).parent
 class Marks(NamedTuple):
     """Snakemake's marks of files, and its test for a file.
 
-    Parameters
-    ----------
-    old : callable
-        `ancient`: the date of an input does not matter.
-    flag : callable
-        Gives a file a flag of Snakemake's own.
-    local : callable
-        The file is not in a storage, and its job runs on this machine.
-    exists : callable
-        Whether a file is there, or in the storage.
+    `old`: `ancient`: the date of an input does not matter. `flag`: gives a file a flag of Snakemake's own.
+    `local`: the file is not in a storage, and its job runs on this machine. `exists`: whether a file is
+    there, or in the storage.
     """
 
     old: Callable[[Any], Any]
@@ -68,20 +58,10 @@ class Marks(NamedTuple):
 class RunStorage:
     """Files of a run as its jobs get them: from the working folder or, with a storage, in three ways.
 
-    Results are copied from the storage; files from outside are read in place, by jobs on this machine;
-    small files and findings are sent to jobs with the sources.
-
-    Attributes
-    ----------
-    stored : bool
-        Whether results lie in a storage (`--default-storage-provider`).
-    in_module : bool
-        Whether another workflow uses this one as a module.
-
-    Raises
-    ------
-    InputError
-        If jobs elsewhere would lack the code.
+    Results are copied from the storage; files from outside are read in place, by jobs on this machine; small
+    files and findings are sent to jobs with the sources. `stored`: whether results lie in a storage
+    (`--default-storage-provider`). `in_module`: whether another workflow uses this one as a module. Raise
+    `InputError` if jobs elsewhere would lack the code.
     """
 
     def __init__(self, workflow: Any, run: str, root: Path, marks: Marks) -> None:
@@ -125,12 +105,8 @@ class RunStorage:
     def list_made(self, files: Iterable[str], folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
         """Return intermediate files on the way to some files of a run with a storage.
 
-        Parameters
-        ----------
-        folder : str
-            Folder of the run's results.
-        is_wanted : callable
-            Takes a path below it; says whether the file is asked for.
+        `folder`: folder of the run's results. `is_wanted`: takes a path below it; says whether the file is
+        asked for.
         """
         made = dict[str, None]()
         waiting = [str(self.find_copy(file)) for file in files]
@@ -151,7 +127,6 @@ class RunStorage:
         return str(Path(path).absolute() if self.in_module else path)
 
     def _send(self, path: Path | str) -> None:
-        """Have a file sent to jobs with the sources, as Snakemake does with configuration files."""
         files = self._workflow.configfiles
         if self._workflow.is_main_process and str(path) not in map(str, files):
             files.append(str(path))
@@ -165,11 +140,9 @@ class RunStorage:
 def require_git(folder: Path) -> None:
     """Raise `InputError` if a folder is not in a clone: Snakemake sends jobs the files that Git tracks."""
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
-        raise InputError(
-            "jobs on other machines get the code from Git, but this folder is not in a clone",
-            str(folder),
-            "start in a clone; or install Fathom, here and in the image, and start in another folder",
-        )
+        what = "jobs on other machines get the code from Git, but this folder is not in a clone"
+        hint = "start in a clone; or install Fathom, here and in the image, and start in another folder"
+        raise InputError(what, str(folder), hint)
 
 
 def check_stored(config: Config, entries: Mapping[str, ModelRow], served: Collection[str]) -> None:
@@ -186,8 +159,5 @@ def check_stored(config: Config, entries: Mapping[str, ModelRow], served: Collec
 def require_sent(path: Path | str, places: Iterable[Path]) -> None:
     """Raise `InputError` if a file is in none of the folders that jobs elsewhere have."""
     if not any(Path(path).absolute().is_relative_to(place.absolute()) for place in places):
-        raise InputError(
-            "jobs on other machines do not get this file, as it is outside the working folder",
-            str(path),
-            "copy it into the working folder",
-        )
+        what = "jobs on other machines do not get this file, as it is outside the working folder"
+        raise InputError(what, str(path), "copy it into the working folder")

@@ -13,8 +13,9 @@ import tempfile
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.corpus import Columns, Corpus
@@ -55,45 +56,26 @@ _FEWEST_LOCALES = 3
 class Found:
     """The content of a source.
 
-    Attributes
-    ----------
-    corpus : dict
-        Section `corpus` of the configuration.
-    unit : str
-        Unit of `count`: files or rows.
-    count, words : int
-        Numbers of units and words; words are estimated from a sample.
-    documents : int
-        Rows, or sections of files, which are estimated from a sample.
-    groups : Counter
-        Documents by the outermost distinguishing sub-folder or category; of files, English sections.
-    translations : Counter
-        Groups that are translations, by their names; not in `groups`.
-    nameless : Counter
-        Files by sub-folders with meaningless names, such as numbers and hashes, which count as their parents.
-    above : str
-        Pattern of categories above the groups, with its dot.
-    languages : Counter
-        Codes of other languages in the sample, by documents; "en" for the rest.
-    unread : list of str
-        Unreadable files of the sample, with reasons.
-    unused : list of str
-        Unused columns of a table.
+    `count`, `words`: numbers of units and words; words are estimated from a sample. `groups`: documents by
+    the outermost distinguishing sub-folder or category; of files, English sections. `translations`: groups
+    that are translations, by their names; not in `groups`. `nameless`: files by sub-folders with meaningless
+    names, such as numbers and hashes, which count as their parents. `languages`: codes of other languages in
+    the sample, by documents; "en" for the rest.
     """
 
-    corpus: dict[str, Any]
-    unit: str
+    corpus: dict[str, Any]  # section `corpus` of the configuration
+    unit: str  # unit of `count`: files or rows
     count: int = 0
     words: int = 0
     exact: bool = True
-    documents: int = 0
+    documents: int = 0  # rows, or sections of files, which are estimated from a sample
     groups: Counter[str] = field(default_factory=Counter)
     translations: Counter[str] = field(default_factory=Counter)
     nameless: Counter[str] = field(default_factory=Counter)
-    above: str = ""
+    above: str = ""  # pattern of categories above the groups, with its dot
     languages: Counter[str] = field(default_factory=Counter)
-    unread: list[str] = field(default_factory=list)
-    unused: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)  # unreadable files of the sample, with reasons
+    unused: list[str] = field(default_factory=list)  # unused columns of a table
 
     def describe(self) -> list[str]:
         """Return lines that say what was found."""
@@ -130,20 +112,22 @@ class Found:
 def look_at(source: str, columns: Mapping[str, str]) -> Found:
     """Inspect a folder or file of documents, a table, or a data set of the hub.
 
-    Parameters
-    ----------
-    source : str
-        A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
-
-    Raises
-    ------
-    InputError
-        If it does not exist, is empty, or cannot be read.
+    `source`: a path, or `hub:NAME[:CONFIGURATION][@COMMIT]`. Raise `InputError` if it does not exist, is
+    empty, or cannot be read.
     """
+    from fathom.corpus.table_rows import read_rows_of_table
+
     if source.startswith(HUB):
-        return _look_at_dataset(source, columns)
+        dataset = name_dataset(source)
+        values = dataset.model_dump(exclude_none=True)
+        found = Found({"source": "dataset", "dataset": values}, "rows", exact=False)
+        sample = islice(stream_dataset(dataset, source), 1 + _SAMPLE_ROWS)
+        return _look_at_rows(found, [(source, sample)], columns)
     door, files = find_door(source)
-    return _look_at_tables(files, columns) if door == "table" else _look_at_folder(source)
+    if door != "table":
+        return _look_at_folder(source)
+    tables = ((file, read_rows_of_table(Path(file), EVERYTHING)[0]) for file in files)
+    return _look_at_rows(Found({"source": "table", "files": list(files)}, "rows"), tables, columns)
 
 
 def _look_at_folder(source: str) -> Found:
@@ -162,9 +146,8 @@ def _look_at_folder(source: str) -> Found:
         groups[parts[level] if len(parts) > level and parts[level] in sampled else ""].append(file)
     with ReadingProcess(Corpus().max_file_mb) as process:
         for name, members in sorted(groups.items()):
-            contents = [
-                *_read_sample(members, max(_FEWEST_SAMPLED, _SAMPLE_FILES // len(groups)), process, found)
-            ]
+            count = max(_FEWEST_SAMPLED, _SAMPLE_FILES // len(groups))
+            contents = list(_read_sample(members, count, process, found))
             sections = [[section.text for section in content.sections] for content in contents]
             scale = len(members) / max(len(contents), 1)
             found.words += round(scale * sum(len(text.split()) for texts in sections for text in texts))
@@ -184,7 +167,6 @@ def _look_at_folder(source: str) -> Found:
 def _read_sample(
     files: Sequence["FoundFile"], count: int, process: "ReadingProcess", found: Found
 ) -> Iterator["FileContent"]:
-    """Yield the content of some of the files, small and large ones alike."""
     ordered = sorted(files, key=lambda file: (file.size, file.name))
     count = min(count, len(files))
     for number in range(count):
@@ -195,66 +177,33 @@ def _read_sample(
             found.unread.append(f"{file.name} ({error.what})")
 
 
-def _look_at_tables(files: Sequence[str], columns: Mapping[str, str]) -> Found:
-    from fathom.corpus.table_rows import find_columns, read_rows_of_table
+def _look_at_rows(
+    found: Found, tables: Iterable[tuple[str, Iterator[Mapping[str, Any]]]], columns: Mapping[str, str]
+) -> Found:
+    """Count rows, words and categories of tables; judge the language of the first rows of each."""
+    from fathom.corpus.table_rows import find_columns, read_labels
 
-    found = Found({"source": "table", "files": list(files)}, "rows")
     labels: list[list[str]] = []
-    for file in files:
-        rows, _ = read_rows_of_table(Path(file), EVERYTHING)
+    for where, rows in tables:
         first = next(rows, None)
         if first is None:
-            raise InputError("the table has no rows", file, "give one with rows")
-        names = find_columns(first, Columns.model_validate(dict(columns)), file)
-        _note_columns(found, first, names)
-        _count_rows(first, rows, names, found, labels)
+            raise InputError("the table has no rows", where, "give one with rows")
+        names = find_columns(first, Columns.model_validate(dict(columns)), where)
+        # if tables differ, each finds its own
+        known = found.corpus.get("columns", names)
+        found.corpus["columns"] = {each: name for each, name in known.items() if names.get(each) == name}
+        used = {*names.values(), *found.unused}
+        found.unused += [name for name in first if name not in used]
+        for number, row in enumerate(chain([first], rows)):
+            found.count = found.documents = found.count + 1
+            text = str(row.get(names.get("text") or names["abstract"]) or "")
+            found.words += len(text.split())
+            labels.append(read_labels(row.get(names["categories"])) if "categories" in names else [])
+            if number < _SAMPLE_ROWS:
+                _judge(text, found)
     found.groups, found.above = _group(labels)
     _set_translations_aside(found)
     return found
-
-
-def _look_at_dataset(source: str, columns: Mapping[str, str]) -> Found:
-    from fathom.corpus.table_rows import find_columns
-
-    dataset = name_dataset(source)
-    values = dataset.model_dump(exclude_none=True)
-    found = Found({"source": "dataset", "dataset": values}, "rows", exact=False)
-    rows = stream_dataset(dataset, source)
-    first = next(rows)
-    names = find_columns(first, Columns.model_validate(dict(columns)), source)
-    labels: list[list[str]] = []
-    _note_columns(found, first, names)
-    _count_rows(first, islice(rows, _SAMPLE_ROWS), names, found, labels)
-    found.groups, found.above = _group(labels)
-    _set_translations_aside(found)
-    return found
-
-
-def _note_columns(found: Found, there: Iterable[str], names: Mapping[str, str]) -> None:
-    """Note the columns; if tables differ, leave each to find its own."""
-    known = found.corpus.get("columns", names)
-    found.corpus["columns"] = {each: name for each, name in known.items() if names.get(each) == name}
-    spare = set(there) - set(names.values()) - set(found.unused)
-    found.unused += [name for name in there if name in spare]
-
-
-def _count_rows(
-    first: Mapping[str, Any],
-    rows: Iterator[Mapping[str, Any]],
-    names: Mapping[str, str],
-    found: Found,
-    labels: list[list[str]],
-) -> None:
-    """Count rows, words and categories; judge the language of the first ones."""
-    from fathom.corpus.table_rows import read_labels
-
-    for number, row in enumerate([first, *rows]):
-        found.count = found.documents = found.count + 1
-        text = str(row.get(names.get("text") or names["abstract"]) or "")
-        found.words += len(text.split())
-        labels.append(read_labels(row.get(names["categories"])) if "categories" in names else [])
-        if number < _SAMPLE_ROWS:
-            _judge(text, found)
 
 
 def _judge(text: str, found: Found) -> None:
@@ -315,17 +264,13 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
     if len(large) < 2:
         return {_WHOLE: ["*"]}, f"fewer than two sub-folders or categories have {_FEWEST} {kind}"
     if outside > _MOST_OUTSIDE * found.documents:
-        why = (
-            f"one domain: {outside:,} of {found.documents:,} {kind} are outside large sub-folders and "
-            "categories"
-        )
-        return {_WHOLE: ["*"]}, why
+        share = f"{outside:,} of {found.documents:,} {kind}"
+        return {_WHOLE: ["*"]}, f"one domain: {share} are outside large sub-folders and categories"
     domains = _name_domains(large[:_MOST_DOMAINS], found.above)
-    left = [
-        f"{name} ({count:,})"
-        for name, count in found.groups.most_common()
-        if name not in large[:_MOST_DOMAINS]
-    ]
+    others = (
+        (name, count) for name, count in found.groups.most_common() if name not in large[:_MOST_DOMAINS]
+    )
+    left = [f"{name} ({count:,})" for name, count in others]
     more = f" and {len(left) - _NAMED:,} more" if len(left) > _NAMED else ""
     without = f": {', '.join(left[:_NAMED])}{more}" if left else ""
     return domains, (
@@ -335,7 +280,6 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
 
 
 def _name_domains(groups: Sequence[str], above: str) -> dict[str, list[str]]:
-    """Return the patterns of categories by the name that a domain has in paths."""
     domains: dict[str, list[str]] = {}
     for name in groups:
         slug = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_") or f"domain-{len(domains) + 1}"
@@ -346,10 +290,8 @@ def _name_domains(groups: Sequence[str], above: str) -> dict[str, list[str]]:
 def write_configuration(path: Path, run: str, found: Found, models: Sequence[str]) -> bool:
     """Write the configuration of a run; return whether the same one existed already.
 
-    Raises
-    ------
-    InputError
-        If a different one exists, such as an edited one; or a value is wrong, or it cannot be written.
+    Raise `InputError` if a different one exists, such as an edited one; or a value is wrong, or it cannot be
+    written.
     """
     text = make_configuration(run, found, models)
     values = parse_yaml(text, str(path))
@@ -357,11 +299,8 @@ def write_configuration(path: Path, run: str, found: Found, models: Sequence[str
     if path.exists():
         if parse_yaml(read_plain_text(path), str(path)) == values:
             return True
-        raise InputError(
-            "a different or edited configuration exists and is kept",
-            str(path),
-            f"run it: fathom run -c2 --configfile {path}; or take another name: --run NAME",
-        )
+        hint = f"run it: fathom run -c2 --configfile {path}; or take another name: --run NAME"
+        raise InputError("a different or edited configuration exists and is kept", str(path), hint)
     write_text(path, text)
     return False
 
@@ -421,14 +360,8 @@ def name_run(source: str) -> str:
 class Source(NamedTuple):
     """A source of texts that was looked at.
 
-    Attributes
-    ----------
-    snakefile : Path
-        The workflow that will run.
-    models : list of str
-        As in the configuration: rows of the table of models, else as the user named them.
-    rows : PinnedModels, optional
-        Their known rows.
+    `snakefile`: the workflow that will run. `models`: as in the configuration: rows of the table of models,
+    else as the user named them. `rows`: their known rows.
     """
 
     name: str
@@ -464,17 +397,9 @@ def examine(
 ) -> Source:
     """Find the models, then inspect the source.
 
-    Parameters
-    ----------
-    source : str
-        A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
-    models : sequence of str
-        As people name them, see :func:`fathom.models.named.resolve_models`.
-
-    Raises
-    ------
-    InputError
-        If packages, a model or the source are missing.
+    `source`: a path, or `hub:NAME[:CONFIGURATION][@COMMIT]`. `models`: as people name them, see
+    :func:`fathom.models.named.resolve_models`. Raise `InputError` if packages, a model or the source are
+    missing.
     """
     require_extra("workflow", "fathom build")
     request = Request(find_snakefile(None))
@@ -498,16 +423,8 @@ def _name_model(asked: str, rows: PinnedModels) -> str:
 def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None = None) -> None:
     """Run the workflow on a source whose configuration is written.
 
-    Parameters
-    ----------
-    show : callable, optional
-        Gets each line on progress, and the last lines of a failed run. By default Snakemake and its jobs
-        write to this process's own streams.
-
-    Raises
-    ------
-    InputError
-        If a job fails.
+    `show`: gets each line on progress, and the last lines of a failed run. By default Snakemake and its jobs
+    write to this process's own streams. Raise `InputError` if a job fails.
     """
     place_caches()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(source.snakefile), f"-c{cores}"]
@@ -531,7 +448,6 @@ def describe_corpus(source: Source) -> list[str]:
 
 
 def _explain(source: Source, said: str) -> InputError:
-    """Return the message on a failed run, which ends with what its failed jobs said."""
     if said:
         return InputError(
             f"{said}\nOnce this is fixed, the same command resumes the run.", str(source.configuration)
@@ -546,13 +462,7 @@ def _explain(source: Source, said: str) -> InputError:
 def _run_shown(command: Sequence[str], variables: Mapping[str, str], show: Callable[[str], None]) -> int:
     last: deque[str] = deque(maxlen=_LAST_LINES)
     with subprocess.Popen(
-        command,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
+        command, env=variables, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, text=True, errors="replace"
     ) as process:
         output = process.stdout or ()
         try:

@@ -15,12 +15,8 @@ _BESIDE = Path(".snakemake", "cache")
 def place_caches() -> None:
     """Have programs keep their files in the working folder if the user's cache cannot be written.
 
-    This happens in containers that are read-only or run as a user without a home.
-
-    Raises
-    ------
-    InputError
-        If the working folder cannot be written either, or the user has no home.
+    This happens in containers that are read-only or run as a user without a home. Raise `InputError` if the
+    working folder cannot be written either, or the user has no home.
     """
     _name_user()
     usual = find_cache().parent
@@ -43,6 +39,5 @@ def _name_user() -> None:
 
 
 def _can_be_made(folder: Path) -> bool:
-    """Tell whether a folder can be written to, or made."""
     above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     return above.is_dir() and os.access(above, os.W_OK | os.X_OK)

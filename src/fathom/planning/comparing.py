@@ -52,7 +52,6 @@ class Comparing:
         return found
 
     def _find_row(self, name: str) -> ModelRow | None:
-        """Return the row of a model, inside or outside its chat template, if it has one."""
         return self._entries.get(ModelName.parse(name).plain)
 
     @property
@@ -125,7 +124,6 @@ class Comparing:
         ]
 
     def _describe(self, name: str) -> tuple[str, str, str, int, int] | None:
-        """Return the properties of a model: from its row, or from its training here."""
         models, root, tokens = self._config.models, name, 0
         while root in models.adapted:
             root, _, training = models.adapted[root]

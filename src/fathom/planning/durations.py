@@ -83,14 +83,8 @@ def find_speed(card: str | None) -> Speed:
 class Load(NamedTuple):
     """What is computed.
 
-    Attributes
-    ----------
-    length : float
-        Of a sequence, for attention.
-    rows : float
-        Tokens whose logits are computed.
-    passes : float
-        How often all weights are read from the card's memory.
+    `length`: of a sequence, for attention. `rows`: tokens whose logits are computed. `passes`: how often all
+    weights are read from the card's memory.
     """
 
     tokens: float
@@ -99,28 +93,17 @@ class Load(NamedTuple):
     passes: float
 
 
-def count_flops(shape: Shape, load: Load) -> tuple[float, float]:
-    """Return the floating-point operations of one forward pass: of the blocks, and of the output layer."""
-    each = 2.0 * shape.block + 2.0 * load.length * shape.width  # attention is causal: half of 4
-    return load.tokens * shape.layers * each, 2.0 * load.rows * shape.embedding
-
-
 def measure_seconds(
     shape: Shape, load: Load, dtype: Dtype, speed: Speed, share: float, output: Dtype | None = None
 ) -> float:
     """Return the seconds of a forward pass.
 
-    Parameters
-    ----------
-    load : Load
-    dtype : {"float32", "bfloat16", "float16"}
-        Of the weights and the products of blocks.
-    share : float
-        Of the peak that products reach.
-    output : str, optional
-        Number format of the output layer's products; float32 by default, as for ranks.
+    `dtype`: of the weights and the products of blocks. `share`: of the peak that products reach. `output`:
+    number format of the output layer's products; float32 by default, as for ranks.
     """
-    blocks, logits = count_flops(shape, load)
+    # attention is causal: half of 4
+    blocks = load.tokens * shape.layers * (2.0 * shape.block + 2.0 * load.length * shape.width)
+    logits = 2.0 * load.rows * shape.embedding
     products = (blocks / speed.of(dtype) + logits / speed.of(output or "float32")) / share
     return max(products, load.passes * BYTES[dtype] * shape.parameters / speed.bandwidth)
 
@@ -128,10 +111,7 @@ def measure_seconds(
 class Durations:
     """Time and disk of the jobs of a run.
 
-    Parameters
-    ----------
-    results : str
-        Folder of the run's results; existing benchmarks count with their pairs.
+    `results`: folder of the run's results; existing benchmarks count with their pairs.
     """
 
     def __init__(self, config: Config, results: str) -> None:
@@ -169,11 +149,9 @@ class Durations:
         return sum(self.count_pairs(domain) for domain in self._config.benchmark_domains)
 
     def _count_passes(self, tokens: float, speed: Speed) -> float:
-        """Return the number of batches for some tokens."""
         return tokens / self._config.scoring.count_tokens("cpu" if speed == PROCESSOR else "cuda")
 
     def _count_scoring(self, shape: Shape, text: bool, speed: Speed) -> Load:
-        """Return the work of scoring: pairs, and running text unless the model is in its chat template."""
         pairs, settings = self._count_all_pairs(), self._config.perplexity
         window = min(settings.window, shape.context or settings.window)
         stride = settings.stride * window / settings.window
@@ -229,7 +207,6 @@ class Durations:
         return Work(seconds, disk / 1e6)
 
     def _tune(self, shape: Shape, speed: Speed) -> Work:
-        """Return the time of tuning for one task with as many examples as tasks have on average."""
         prepared = self._config.train_before_test
         lora, limits = prepared.lora, prepared.limits
         tokens = float(min(EXAMPLE_TOKENS, lora.max_tokens))

@@ -53,10 +53,7 @@ def find_slurm_logs(folder: Path, name: str, wildcards: Sequence[str] = ()) -> l
 def find_start(began: float, elapsed: float) -> float:
     """Return when a run began, in seconds since the epoch, corrected if the clock was set back.
 
-    Parameters
-    ----------
-    elapsed : float
-        Seconds since then, by a monotonic clock.
+    `elapsed`: seconds since then, by a monotonic clock.
     """
     return min(began, time.time() - elapsed)
 
@@ -64,15 +61,8 @@ def find_start(began: float, elapsed: float) -> float:
 def describe_failures(groups: Iterable[Sequence[FailedJob]], since: float) -> str:
     """Return the messages of failed jobs, without duplicates.
 
-    Parameters
-    ----------
-    groups : iterable of sequence of FailedJob
-        Jobs that failed together: one, or those of a group, some of which may have succeeded.
-
-    Returns
-    -------
-    str
-        For each message, a line with the job, the reason and the log, and the hint below.
+    `groups`: jobs that failed together: one, or those of a group, some of which may have succeeded. Returned:
+    for each message, a line with the job, the reason and the log, and the hint below.
     """
     found: dict[str, list[FailedJob]] = {}
     for group in groups:
@@ -104,7 +94,6 @@ def say_at_the_end(text: str) -> None:
 
 
 def _describe(message: str, jobs: Sequence[FailedJob]) -> str:
-    """Return a line with the failed jobs, the reason and the log, and the hint below."""
     rules = ", ".join(dict.fromkeys(job.rule for job in jobs))
     own = f" ({', '.join(jobs[0].wildcards)})" if jobs[0].wildcards and len(jobs) == 1 else ""
     times = f" {len(jobs)} times" if len(jobs) > 1 else ""
@@ -130,7 +119,6 @@ def _quote_log(logs: Iterable[str], since: float) -> str:
 
 
 def _read_logs(logs: Iterable[str], since: float) -> list[str]:
-    """Return the content of the logs that this run has written."""
     paths = [Path(log) for log in logs]
     return [
         path.read_text(encoding="utf-8", errors="replace")
@@ -159,11 +147,9 @@ def require_working_folder() -> None:
     """Raise `InputError` if Snakemake cannot write to the working folder, which even a plan needs."""
     notes = Path(".snakemake")
     if not os.access(notes if notes.is_dir() else Path.cwd(), os.W_OK):
-        raise InputError(
-            "this folder cannot be written, but Snakemake writes to it, even for a plan",
-            str(Path.cwd()),
-            "work in another folder (fathom run -d FOLDER), or check permissions",
-        )
+        what = "this folder cannot be written, but Snakemake writes to it, even for a plan"
+        where = str(Path.cwd())
+        raise InputError(what, where, "work in another folder (fathom run -d FOLDER), or check permissions")
 
 
 @contextmanager

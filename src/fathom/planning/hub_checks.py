@@ -1,10 +1,12 @@
 """Checks that the Hugging Face hub has what a run still fetches, and that keys of services are set."""
 
 import os
-import queue
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from multiprocessing import TimeoutError
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -31,12 +33,8 @@ _FETCHING = frozenset({"fetch_model", "fetch_weights", "fetch_tokenizer"})
 class Repository(NamedTuple):
     """A repository of the hub that a run fetches.
 
-    Attributes
-    ----------
-    identifier, revision : str
-        Id on the hub, and commit, branch or tag; empty: the newest.
-    where : str
-        Row or key that names it.
+    `identifier`, `revision`: id on the hub, and commit, branch or tag; empty: the newest. `where`: row or key
+    that names it.
     """
 
     kind: Literal["model", "dataset"]
@@ -66,9 +64,8 @@ def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Repository]:
     entries = read_registry(registry) if names else {}
     found = [each for name in names for each in _list_models(config, entries, registry, name)]
     found += [each for rule, wildcards in jobs for each in _list_data_sets(config, rule, wildcards)]
-    return list({(each.kind, each.identifier, each.revision): each for each in reversed(found)}.values())[
-        ::-1
-    ]
+    unique = {(each.kind, each.identifier, each.revision): each for each in reversed(found)}
+    return [*unique.values()][::-1]
 
 
 def _list_models(
@@ -88,39 +85,28 @@ def list_repositories(
     entries: Iterable[ModelRow], registry: Path, is_optional: bool = False
 ) -> list[Repository]:
     """Return the repositories of the hub that rows of the table of models name."""
-    return [
-        # what follows the id is a GGUF file in it
-        Repository(
-            "model",
-            "/".join(row.source.split("/")[:2]),
-            row.revision,
-            f"{registry}, row {row.name}",
-            is_optional,
-        )
-        for row in entries
-        if not is_address(row.source) and not is_package(row.source) and find_folder(row, registry) is None
-    ]
+    found = []
+    for row in entries:
+        if not (is_address(row.source) or is_package(row.source) or find_folder(row, registry)):
+            identifier = "/".join(row.source.split("/")[:2])  # what follows is a GGUF file in it
+            where = f"{registry}, row {row.name}"
+            found.append(Repository("model", identifier, row.revision, where, is_optional))
+    return found
 
 
 def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> Iterator[Repository]:
+    found: tuple[str | None, str | None, str] = None, None, ""
     if rule in ("fetch_texts", "fetch_held_out"):
-        section, texts = (
-            ("models", config.models.texts)
-            if rule == "fetch_texts"
-            else ("perplexity", config.perplexity.texts)
-        )
-        source = texts[wildcards["domain"]]
-        if source.dataset and source.revision:
-            where = f"{section}.texts.{wildcards['domain']}"
-            yield Repository("dataset", source.dataset, source.revision, where)
+        name, section = wildcards["domain"], "models" if rule == "fetch_texts" else "perplexity"
+        source = getattr(config, section).texts[name]
+        found = source.dataset, source.revision, f"{section}.texts.{name}"
     elif rule == "read_choices":
         chosen = config.choices.questions[wildcards["questions"]]
-        if chosen.hub and chosen.revision:
-            where = f"choices.questions.{wildcards['questions']}"
-            yield Repository("dataset", chosen.hub, chosen.revision, where)
-    elif rule == "read_dataset" and config.corpus.dataset and config.corpus.dataset.revision:
-        dataset = config.corpus.dataset
-        yield Repository("dataset", dataset.name, dataset.revision or "", "corpus.dataset")
+        found = chosen.hub, chosen.revision, f"choices.questions.{wildcards['questions']}"
+    elif rule == "read_dataset" and config.corpus.dataset:
+        found = config.corpus.dataset.name, config.corpus.dataset.revision, "corpus.dataset"
+    if found[0] and found[1]:
+        yield Repository("dataset", found[0], found[1], found[2])
 
 
 def _find_missing_keys(config: Config, jobs: Jobs) -> Iterator[InputError]:
@@ -137,34 +123,22 @@ def ask_hub(
 ) -> tuple[list[InputError], list[str]]:
     """Ask the hub whether repositories exist and are open to this user; return obstacles and notes.
 
-    Without a network or an answer in time, nothing is known, and a note says so.
-
-    Parameters
-    ----------
-    seconds : float
-        For all answers together.
+    Without a network or an answer in time, nothing is known, and a note says so. `seconds`: for all answers
+    together.
     """
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return [], ["HF_HUB_OFFLINE is set: the hub was not asked for what the run fetches"]
     from huggingface_hub import HfApi
 
-    ask = HfApi(endpoint=endpoint)
-    answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-    waiting: queue.SimpleQueue[Repository] = queue.SimpleQueue()
-    for each in wanted:
-        waiting.put(each)
-    for _ in range(
-        min(_AT_ONCE, len(wanted))
-    ):  # daemons, so that hanging threads do not keep the program from ending
-        threading.Thread(target=_work, args=(ask, waiting, answers, seconds), daemon=True).start()
+    ask = partial(_ask, HfApi(endpoint=endpoint), seconds=seconds)
+    # its threads do not keep the program from ending if they hang
+    answers = ThreadPool(min(_AT_ONCE, len(wanted))).imap_unordered(ask, wanted)
     end, known = time.monotonic() + seconds, dict[Repository, InputError | None]()
-    for _ in wanted:
-        try:
-            answer = answers.get(timeout=max(0.0, end - time.monotonic()))
-        except queue.Empty:
-            break
-        if answer.is_known:
-            known[answer.wanted] = answer.error
+    with suppress(TimeoutError):
+        for _ in wanted:
+            answer = answers.next(max(0.0, end - time.monotonic()))
+            if answer.is_known:
+                known[answer.wanted] = answer.error
     wrong = {each: known[each] for each in wanted if known.get(each)}
     obstacles = [error for each, error in wrong.items() if error and not each.is_optional]
     notes = [
@@ -187,20 +161,6 @@ class Answer(NamedTuple):
     wanted: Repository
     is_known: bool
     error: InputError | None = None
-
-
-def _work(
-    hub: "HfApi",
-    waiting: "queue.SimpleQueue[Repository]",
-    answers: "queue.SimpleQueue[Answer]",
-    seconds: float,
-) -> None:
-    while True:
-        try:
-            wanted = waiting.get_nowait()
-        except queue.Empty:
-            return
-        answers.put(_ask(hub, wanted, seconds))
 
 
 def _ask(hub: "HfApi", wanted: Repository, seconds: float) -> Answer:

@@ -61,37 +61,32 @@ def find_served(config: Config, registry: Path) -> frozenset[str]:
 
 
 def _list_needing_weights(config: Config) -> Iterator[tuple[str, str]]:
-    for place, adaptation in enumerate(config.models.adapt):
-        yield f"models.adapt.{place}.base", adaptation.base
-    for name, study in config.models.continual.items():
-        yield f"models.continual.{name}.base", study.base
+    yield from _list_bases(config)
     for name, models in config.models.follow.items():
-        for place, model in enumerate(models):
-            yield f"models.follow.{name}.{place}", model
+        yield from ((f"models.follow.{name}.{place}", model) for place, model in enumerate(models))
     prepared = config.train_before_test
-    for model in (prepared.models or config.models.scored) if prepared.tasks else []:
-        yield "train_before_test.models", model
-    for model in config.asked_models:
-        yield "choices.models", model
-    for model in config.layers.models:
-        yield "layers.models", model
+    tuned = (prepared.models or config.models.scored) if prepared.tasks else []
+    yield from (("train_before_test.models", model) for model in tuned)
+    yield from (("choices.models", model) for model in config.asked_models)
+    yield from (("layers.models", model) for model in config.layers.models)
 
 
 def _list_names(config: Config) -> Iterator[tuple[str, str]]:
-    for place, name in enumerate(config.models.only):
-        yield f"models.only.{place}", name
-    for place, name in enumerate(config.models.score):
-        yield f"models.score.{place}", name
-    for place, adaptation in enumerate(config.models.adapt):
-        yield f"models.adapt.{place}.base", adaptation.base
-    for name, study in config.models.continual.items():
-        yield f"models.continual.{name}.base", study.base
+    yield from ((f"models.only.{place}", name) for place, name in enumerate(config.models.only))
+    yield from ((f"models.score.{place}", name) for place, name in enumerate(config.models.score))
+    yield from _list_bases(config)
     if config.pairs is not None:
         yield "pairs.tokenizer", config.pairs.tokenizer
 
 
+def _list_bases(config: Config) -> Iterator[tuple[str, str]]:
+    yield from ((f"models.adapt.{place}.base", each.base) for place, each in enumerate(config.models.adapt))
+    yield from (
+        (f"models.continual.{name}.base", each.base) for name, each in config.models.continual.items()
+    )
+
+
 def _find_pickled(config: Config, entries: Mapping[str, ModelRow]) -> list[str]:
-    """Return the required models whose row says that their weights are pickled."""
     models = config.models
     used = [*models.scored, *models.followed, *config.coverage.evaluation.models, *config.layers.models]
     asked = {ModelName.parse(name).base for name in models.only}
@@ -139,13 +134,8 @@ def leave_out_unfetched(
 ) -> tuple[Config, list[str]]:
     """Return a configuration without optional models that are not fetched, and their names.
 
-    Models adapted from them are also left out, and both are removed from lists and comparisons, but not
-    from `models.only`.
-
-    Raises
-    ------
-    InputError
-        If a required key names a model that is left out.
+    Models adapted from them are also left out, and both are removed from lists and comparisons, but not from
+    `models.only`. Raise `InputError` if a required key names a model that is left out.
     """
     models = config.models
     asked = {ModelName.parse(name).base for name in models.only}
@@ -178,7 +168,6 @@ def describe_absent(absent: Collection[str], entries: Mapping[str, ModelRow]) ->
 
 
 def _leave_out(config: Config, absent: Collection[str], kept: Keep, source: str) -> dict[str, Section]:
-    """Return the sections that name models, without those that are absent."""
     follow = {key: [name for name in names if kept(name)] for key, names in config.models.follow.items()}
     changed = {
         "score": [name for name in config.models.score if kept(name)],
@@ -205,11 +194,9 @@ def _leave_out(config: Config, absent: Collection[str], kept: Keep, source: str)
         section = sections.get(key, getattr(config, key))
         names = [name for name in section.models if kept(name)]
         if section.models and not names:  # an empty list would mean all
-            raise InputError(
-                f"{key}.models names only models that are not fetched: {', '.join(section.models)}",
-                source,
-                f"add others there, or remove {', '.join(absent)} from models.optional",
-            )
+            what = f"{key}.models names only models that are not fetched: {', '.join(section.models)}"
+            hint = f"add others there, or remove {', '.join(absent)} from models.optional"
+            raise InputError(what, source, hint)
         sections[key] = _change(section, models=names)
     return sections
 
@@ -219,5 +206,4 @@ def _change(section: Any, **changes: Any) -> Any:
 
 
 def _keep_pairs(against: Mapping[str, str], kept: Keep) -> dict[str, str]:
-    """Return the comparisons with both models present."""
     return {name: other for name, other in against.items() if kept(name) and kept(other)}

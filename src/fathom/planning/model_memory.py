@@ -37,12 +37,7 @@ _CARD = re.compile(r"([\w.]+):(\d+)(?:x(\d+))?")
 class Card(NamedTuple):
     """A model of GPU.
 
-    Attributes
-    ----------
-    model : str
-        Name as in Slurm; empty if any GPU will do.
-    most : int
-        GPUs of a node, the most for one job.
+    `model`: name as in Slurm; empty if any GPU will do. `most`: GPUs of a node, the most for one job.
     """
 
     model: str
@@ -60,11 +55,8 @@ def read_cards(text: str | None) -> list[Card]:
     for piece in (text or "").split():
         match = _CARD.fullmatch(piece)
         if not match:
-            raise InputError(
-                f"{piece!r} is not a model of GPU",
-                "gpu_cards in the profile",
-                "MODEL:MEGABYTESxGPUS for each, such as a100:40000x4: memory of a GPU, and GPUs of a node",
-            )
+            hint = "MODEL:MEGABYTESxGPUS for each, such as a100:40000x4: memory of a GPU, and GPUs of a node"
+            raise InputError(f"{piece!r} is not a model of GPU", "gpu_cards in the profile", hint)
         found.append(Card(match[1], int(match[2]), int(match[3] or 1)))
     return sorted(found, key=lambda card: (card.megabytes, card.model))
 
@@ -90,12 +82,8 @@ _PROMPT = 2_048  # tokens of a question with five examples, as in MMLU
 class ModelMemory:
     """Shapes of the models of a run, and the memory of their steps.
 
-    Parameters
-    ----------
-    registry : Path
-        Table of models; it need not exist.
-    cards : sequence of Card
-        GPUs of the cluster, the smallest first; empty if unknown.
+    `registry`: table of models; it need not exist. `cards`: GPUs of the cluster, the smallest first; empty if
+    unknown.
     """
 
     def __init__(self, config: Config, registry: Path, cards: Sequence[Card], results: str) -> None:
@@ -145,7 +133,6 @@ class ModelMemory:
         return None if name in models.adapted or name in models.train else self._entries.get(name)
 
     def _measure_adapter(self, row: ModelRow) -> float | None:
-        """Return the bytes of an adapter's weights, None if they are not fetched yet."""
         folder = self._registry.parent / Path(row.source).expanduser()
         pointer = Path(paths.POINTER.of(model=row.name).under(self._results))
         if pointer.is_file():

@@ -69,14 +69,8 @@ _SHORTAGE = "GPU memory"  # in the message of a program that ran out of it
 class Need(NamedTuple):
     """Resources of a job.
 
-    Attributes
-    ----------
-    gpu_mb : int
-        Host memory, and memory of each GPU.
-    gpus : int
-        0 for scoring on processors (`scoring.device: cpu`).
-    model : str or None
-        Model of GPU; None: any.
+    `gpu_mb`: host memory, and memory of each GPU. `gpus`: 0 for scoring on processors (`scoring.device:
+    cpu`). `model`: model of GPU; None: any.
     """
 
     host_mb: int
@@ -89,16 +83,9 @@ class Need(NamedTuple):
 class Needs(ModelMemory):
     """Resources of a run's jobs that load models.
 
-    Parameters
-    ----------
-    registry : Path
-        Table of models; it need not exist.
-    rates : mapping of str to Rate
-        Time by rule.
-    cards : sequence of Card
-        GPUs of the cluster, the smallest first; empty where nothing is known of them.
-    limit : int, optional
-        Most minutes of a job: a retry continues where the last one stopped.
+    `registry`: table of models; it need not exist. `rates`: time by rule. `cards`: GPUs of the cluster, the
+    smallest first; empty where nothing is known of them. `limit`: most minutes of a job: a retry continues
+    where the last one stopped.
     """
 
     def __init__(
@@ -142,12 +129,8 @@ class Needs(ModelMemory):
     def find(self, rule: str, model: str, attempt: int = 1, short: int = 0) -> Need:
         """Return what a job of a rule needs.
 
-        Parameters
-        ----------
-        attempt : int
-            Host memory and time double with each after the first.
-        short : int
-            How often GPU memory ran out: each time the request doubles.
+        `attempt`: host memory and time double with each after the first. `short`: how often GPU memory ran
+        out: each time the request doubles.
         """
         growth = 1 << (attempt - 1)
         minutes = self._count_minutes(rule, model) * growth
@@ -232,7 +215,6 @@ class Needs(ModelMemory):
                 raise self._refuse(rule, model, shape, sizes[-1])
 
     def _check_time(self, rule: str, model: str) -> None:
-        """Raise `InputError` if a job is not done after all attempts of the profile."""
         work = self._calculate(rule, model) if self._limit else None
         if work is None or self._limit is None or work.seconds <= 60 * self._limit * ATTEMPTS:
             return
@@ -255,11 +237,8 @@ class Needs(ModelMemory):
         if rule in SCORING:
             gpus = count_needed_gpus(memory, largest.megabytes * MB)
             enough = f"{gpus} GPUs of {largest.model} would do" if gpus else "a larger GPU is needed"
-            return InputError(
-                f"scoring {model!r} needs {needed} GB of GPU memory, more than the GPUs of any node have",
-                "gpu_cards in the profile",
-                f"{enough}; or scoring.dtype: bfloat16",
-            )
+            what = f"scoring {model!r} needs {needed} GB of GPU memory, more than the GPUs of any node have"
+            return InputError(what, "gpu_cards in the profile", f"{enough}; or scoring.dtype: bfloat16")
         how, least = self._find_training(rule, model, shape, "cuda")
         part = "an adapter" if how.rank else "all weights"
         smaller = how._replace(tokens=least, dtype="bfloat16", rank=how.rank or Adapter().rank)
@@ -300,13 +279,13 @@ class Needs(ModelMemory):
         return 0.0 if same else float(BYTES[stored] * shape.parameters)
 
     def _count_minutes(self, rule: str, model: str) -> int:
-        rate = self.rates.get(rule, Rate())
-        shape, work = self.find_shape(model), self._calculate(rule, model)
-        if work is not None:
-            return max(MINUTES[rule], math.ceil(_SAFETY * work.seconds / 60))
-        seconds = rate.seconds_per_job
-        seconds += rate.seconds_per_gigaparameter * (shape.parameters if shape else 0) / 1e9
-        seconds *= len(self._config.benchmark_domains) if rule in (*SCORING, *LAYERS) else 1
+        if work := self._calculate(rule, model):
+            seconds = work.seconds
+        else:
+            rate, shape = self.rates.get(rule, Rate()), self.find_shape(model)
+            seconds = rate.seconds_per_job
+            seconds += rate.seconds_per_gigaparameter * (shape.parameters if shape else 0) / 1e9
+            seconds *= len(self._config.benchmark_domains) if rule in (*SCORING, *LAYERS) else 1
         return max(MINUTES[rule], math.ceil(_SAFETY * seconds / 60))
 
     def _count_shortages(self, logs: Sequence[str], attempt: int) -> int:

@@ -133,7 +133,6 @@ def build(source: Any, *, run: str | None = None, **columns: str) -> Build:
 
 
 def _write_frame(frame: Any) -> str:
-    """Write a data frame beside the notebook, named by its content; return the path."""
     if not hasattr(frame, "columns"):
         what = f"not a source of texts: {type(frame).__name__}"
         raise InputError(what, "build", "give a folder, a table or a data frame")

@@ -29,10 +29,7 @@ def one_of(names: Iterable[str]) -> str:
 def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
     """Return a resource that doubles with each attempt, so that a retry after a failure gets more.
 
-    Parameters
-    ----------
-    per_mb : float
-        Added for each MB of existing inputs, which are few before the first job.
+    `per_mb`: added for each MB of existing inputs, which are few before the first job.
     """
 
     def amount(wildcards: Any, attempt: int) -> int:
@@ -56,7 +53,6 @@ def _measure(path: Any, async_run: Any) -> int:
 
 
 def _is_looping() -> bool:
-    """Tell whether this thread runs an event loop, in which no other can be."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -67,11 +63,8 @@ def _is_looping() -> bool:
 class Programs:
     """The programs that rules call.
 
-    Parameters
-    ----------
-    dump : callable
-        Takes names of sections of the configuration; returns them as JSON, see
-        :meth:`fathom.planning.settings.Settings.of`.
+    `dump`: takes names of sections of the configuration; returns them as JSON, see
+    :meth:`fathom.planning.settings.Settings.of`.
     """
 
     def __init__(self, scripts: Path, dump: Callable[..., str]) -> None:
@@ -80,15 +73,9 @@ class Programs:
     def call(self, program: str, /, *modules: str, **given: Any) -> dict[str, Any]:
         """Return the params of a rule: its program, the program's options, and a hash of the code behind it.
 
-        The hash makes a change of code re-run what it affects; see :func:`hash_program`.
-
-        Parameters
-        ----------
-        *modules : str
-            Full names of modules that it imports dynamically.
-        **given : object
-            Options, see :func:`pass_options`. Without `settings`, a program gets the sections that its own
-            parameter `settings` names, see :func:`find_sections`.
+        The hash makes a change of code re-run what it affects; see :func:`hash_program`. `modules`: full
+        names of modules that it imports dynamically. `given`: options, see :func:`pass_options`; without
+        `settings`, a program gets the sections that its parameter `settings` names (:func:`find_sections`).
         """
         path = find_program(self._scripts, program)
         return {**self.fetch(program, **given), "code": lambda wildcards: _hash_once(path, modules)}
@@ -117,18 +104,10 @@ def pass_options(
 ) -> Callable[..., str]:
     """Return a param: the options of a rule's program, by the names that its signature states.
 
-    Each option takes the value given here, else the input, output or wildcard of its name. Names unknown to
-    the program, such as inputs that only have to exist, are not passed, nor are None and empty lists.
-
-    Parameters
-    ----------
-    **given : object
-        Values, or functions of wildcards, input or output, as Snakemake's own params.
-
-    Raises
-    ------
-    ValueError
-        When a job is planned: if the program has no such option, or one that it requires is missing.
+    Each option takes the value given here, or what a function of wildcards, input or output gives, else the
+    input, output or wildcard of its name. Names unknown to the program, such as inputs that only have to
+    exist, are not passed, nor are None and empty lists. Raise `ValueError` when a job is planned: if the
+    program has no such option, or one that it requires is missing.
     """
 
     # a function that names `input` or `output` would be no param whose change re-runs a job
@@ -188,12 +167,8 @@ def find_options(program: Path) -> dict[str, bool]:
 def find_sections(program: Path) -> tuple[str, ...]:
     """Return the sections of the configuration that make up a program's settings, without running it.
 
-    They are the fields of the class that types its parameter `settings`, or the section of that class.
-
-    Raises
-    ------
-    ValueError
-        If its settings are anything else, which a rule has to give.
+    They are the fields of the class that types its parameter `settings`, or the section of that class. Raise
+    `ValueError` if its settings are anything else, which a rule has to give.
     """
     tree, main = _parse(program)
     (kind,) = (each.annotation for each in main.args.kwonlyargs if each.arg == "settings")
@@ -211,7 +186,6 @@ def find_sections(program: Path) -> tuple[str, ...]:
 
 
 def _require_sections(names: Iterable[str], program: Path) -> tuple[str, ...]:
-    """Return names of sections; raise `ValueError` unless all are sections, and there are some."""
     found = tuple(names)
     if not found or not set(found) <= set(Config.model_fields):
         raise ValueError(f"{program.name} needs settings that are not sections of the configuration")
@@ -220,7 +194,6 @@ def _require_sections(names: Iterable[str], program: Path) -> tuple[str, ...]:
 
 @cache
 def _parse(program: Path) -> tuple[ast.Module, ast.FunctionDef]:
-    """Return the syntax of a program, and its function `main`."""
     tree = ast.parse(program.read_text(encoding="utf-8"))
     functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
     return tree, next(each for each in functions if each.name == "main")

@@ -1,6 +1,6 @@
 """The files of a run, from its configuration, and those of each target."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from itertools import chain, product
 
 from fathom.config.model_names import ModelName
@@ -19,17 +19,14 @@ RANKING_TABLES = (
 class Outputs(RunFiles):
     """Names of the files that a run makes.
 
-    Parameters
-    ----------
-    stored : bool
-        Whether results are in a storage, where a job gets a model's weights only as an input.
+    `stored`: whether results are in a storage, where a job gets a model's weights only as an input.
     """
 
     def __init__(
         self, config: Config, inputs: Inputs, results: str, served: Collection[str] = (), stored: bool = False
     ) -> None:
         super().__init__(config, results)
-        self._inputs, self._served, self._stored = inputs, served, stored
+        self.inputs, self._served, self._stored = inputs, served, stored
         self.orders, self.texts = Orders(config, results), Texts(config, results)
         self.studies = Studies(config, results)
 
@@ -121,7 +118,7 @@ class Outputs(RunFiles):
     @property
     def tuned(self) -> list[tuple[str, str]]:
         """Model and task of every tuning."""
-        return list(product(self._inputs.tuned_models, self._inputs.tasks))
+        return list(product(self.inputs.tuned_models, self.inputs.tasks))
 
     @property
     def preparations(self) -> list[str]:
@@ -155,7 +152,7 @@ class Outputs(RunFiles):
             return []
         kept = set[str]()
         if not self._stored:
-            others = (*self._config.models.bases, *self._inputs.tuned_models)
+            others = (*self._config.models.bases, *self.inputs.tuned_models)
             kept = {ModelName.parse(name).plain for name in others}
         here = [name for name in self.fetched_models if name not in self._served]
         names = dict.fromkeys(ModelName.parse(name).plain for name in here)
@@ -174,19 +171,14 @@ class Outputs(RunFiles):
         return self._config.lens.steps > 0 and min(splits.adapt_train, splits.adapt_valid) > 0
 
     @property
-    def conditions(self) -> Sequence[str]:
-        """Conditions under which models are ranked."""
-        return self._inputs.conditions
-
-    @property
     def compares_preparations(self) -> bool:
         """Whether rankings after shorter preparations are compared."""
-        return bool(self._inputs.tasks and self.preparations)
+        return bool(self.inputs.tasks and self.preparations)
 
     def has_rankings(self) -> bool:
         """Say whether models can be ranked: by a folder of scores, or by two benchmarks and three models."""
-        if self._inputs.tasks:
-            return len(self._inputs.tasks) > 1 and len(self._inputs.tuned_models) > 2
+        if self.inputs.tasks:
+            return len(self.inputs.tasks) > 1 and len(self.inputs.tuned_models) > 2
         return self._config.scores is not None or (
             len(self._config.benchmark_domains) > 1 and len(self._config.models.scored) > 2
         )
@@ -268,7 +260,6 @@ class Outputs(RunFiles):
         return [self._file(paths.WEIGHTS, model=name) for name in self._list_loaded(plain)]
 
     def _list_loaded(self, model: str) -> list[str]:
-        """Return the models whose weights are loaded with a model: itself, and bases of its adapters."""
         models = self._config.models
         made = models.checkpoints.get(model)
         if made is None and model not in models.adapted:
@@ -308,7 +299,7 @@ class Outputs(RunFiles):
 
     def find_task_source(self, name: str) -> str | list[str]:
         """Return the file of this run that a task is made from; nothing for a task of the harness."""
-        task = self._inputs.tasks[name]
+        task = self.inputs.tasks[name]
         if task.kind == "harness":
             return []
         if task.kind == "text":
@@ -327,8 +318,3 @@ class Outputs(RunFiles):
         cards, tasks = (self._files(path, self.benchmarks) for path in (paths.CARD, paths.TASK))
         changes = [self._file(paths.CHANGES_TABLE)] if self._config.previous and self._config.domains else []
         return [*cards, *tasks, *changes]
-
-    def name_summaries(self) -> list[str]:
-        """Return a run's results on its models besides figures; empty without domains."""
-        tables = (paths.JOIN_REPORT, paths.SUMMARY, paths.COMPARISONS) if self._config.domains else ()
-        return [self._file(table) for table in tables]

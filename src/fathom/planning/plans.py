@@ -18,17 +18,7 @@ from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.names import require_utf8
 from fathom.io.places import RUNS, find_own, find_root
-from fathom.jobs.resources import (
-    Estimate,
-    ModelEstimate,
-    Sizes,
-    estimate,
-    estimate_models,
-    measure_parts,
-    measure_rates,
-    measure_text,
-    parse_plan,
-)
+from fathom.jobs import resources
 from fathom.models.registry import read_registry
 from fathom.planning.caches import place_caches
 from fathom.planning.hub_checks import Answers, check_fetched
@@ -47,13 +37,8 @@ _LEAST_SPACE = 1 << 16  # bytes for a note of Snakemake
 class Request:
     """What to plan, in Snakemake's words.
 
-    Attributes
-    ----------
-    snakefile : Path
-    forceall : bool
-        As if nothing had been made yet.
-    profile : str
-        Snakemake's profile of a cluster, by its folder or its name; none if empty.
+    `forceall`: as if nothing had been made yet. `profile`: Snakemake's profile of a cluster, by its folder or
+    its name; none if empty.
     """
 
     snakefile: Path
@@ -78,21 +63,15 @@ class Request:
 class Plan(NamedTuple):
     """What a run will take.
 
-    Attributes
-    ----------
-    measured : Path or None
-        The earlier run's table of resources that rates come from.
-    asked : sequence of str
-        Requests to models behind a service, and their costs.
-    fetched : Answers
-        What cannot be fetched from the hub, and missing keys of services.
+    `measured`: the earlier run's table of resources that rates come from. `asked`: requests to models behind
+    a service, and their costs. `fetched`: what cannot be fetched from the hub, and missing keys of services.
     """
 
-    rules: Mapping[str, Estimate]
+    rules: Mapping[str, resources.Estimate]
     unknown: Mapping[str, int]
-    sizes: Sizes
+    sizes: resources.Sizes
     measured: Path | None
-    models: Mapping[str, ModelEstimate]
+    models: Mapping[str, resources.ModelEstimate]
     missing: str = ""
     asked: Sequence[str] = ()
     fetched: Answers = Answers([], [])
@@ -101,10 +80,7 @@ class Plan(NamedTuple):
 def find_snakefile(given: Path | None) -> Path:
     """Return a workflow: the given one, else that of the working folder, else Fathom's own.
 
-    Raises
-    ------
-    InputError
-        If the given file does not exist, or Snakemake cannot work in this folder.
+    Raise `InputError` if the given file does not exist, or Snakemake cannot work in this folder.
     """
     require_utf8(Path.cwd())
     if given and not given.is_file():
@@ -116,20 +92,13 @@ def find_snakefile(given: Path | None) -> Path:
 def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Plan:
     """Ask Snakemake which jobs it would run, and multiply them by rates.
 
-    Parameters
-    ----------
-    measured : Path, optional
-        resources.csv of an earlier run, whose rates count instead; by default this run's or the previous
-        one's, if any.
-
-    Raises
-    ------
-    InputError
-        If the configuration or a table is wrong, or Snakemake cannot plan the run.
+    `measured`: resources.csv of an earlier run, whose rates count instead; by default this run's or the
+    previous one's, if any. Raise `InputError` if the configuration or a table is wrong, or Snakemake cannot
+    plan the run.
     """
     files = request.configfiles or [str(request.find(_EMBEDDED))]
     config = merge_configuration(files, request.values, request.folder)
-    jobs = parse_plan(run_dry(request))
+    jobs = resources.parse_plan(run_dry(request))
     run = Run(
         config, "config", f"{RUNS}/{config.run}", request.folder, {"gpu_cards": request.cards}, rates=rates
     )
@@ -137,17 +106,17 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     parameters = _count_parameters(config, run.registry)
     measured = measured or _find_measured(config)
     if measured is not None:
-        run.needs.rates = measure_rates(measured, run.needs.rates, parameters)
+        run.needs.rates = resources.measure_rates(measured, run.needs.rates, parameters)
     sizes = measure_corpus(config, run.inputs)
     if config.corpus.source != "docstrings":  # their size is not known before they are read
         run.needs.bound_text(sizes.whole)
     given = jobs, run.needs.rates, sizes, parameters, run.needs.calculate
-    rules, unknown = estimate(*given)
+    rules, unknown = resources.estimate(*given)
     missing = describe_missing_references(config, run.targets.figures, request.targets)
     asks = not SERVED.isdisjoint({*rules, *unknown})
     asked = describe_speakers(config, run.results, run.root) if asks else []
     fetched = check_fetched(config, run.registry, [(job.rule, job.wildcards) for job in jobs])
-    return Plan(rules, unknown, sizes, measured, estimate_models(*given), missing, asked, fetched)
+    return Plan(rules, unknown, sizes, measured, resources.estimate_models(*given), missing, asked, fetched)
 
 
 def _count_parameters(config: Config, registry: Path) -> dict[str, float]:
@@ -164,10 +133,7 @@ def _count_parameters(config: Config, registry: Path) -> dict[str, float]:
 def merge_configuration(files: Sequence[str], values: Sequence[str], root: Path | None = None) -> Config:
     """Return the configuration that Snakemake sees for the same `--configfile` and `--config`.
 
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of the workflow; by default Fathom's own.
+    `root`: the folder of the workflow; by default Fathom's own.
     """
     merged = merge_files(files)
     for value in values:
@@ -215,14 +181,16 @@ def _find_measured(config: Config) -> Path | None:
     return next((table for table in tables if table.is_file()), None)
 
 
-def measure_corpus(config: Config, inputs: Inputs) -> Sizes:
+def measure_corpus(config: Config, inputs: Inputs) -> resources.Sizes:
     """Return the megabytes of text of the corpus, by part; docstrings count as one megabyte a package."""
     folder_parts = measure_folder(config) if config.corpus.source == "folder" else {}
     sizes = {
         name: _measure(path) if path else folder_parts.get(name, 1.0) for name, path in inputs.shards.items()
     }
-    return measure_parts(sizes, inputs.abstract_parts, _measure(inputs.metadata) if inputs.metadata else 0.0)
+    return resources.measure_parts(
+        sizes, inputs.abstract_parts, _measure(inputs.metadata) if inputs.metadata else 0.0
+    )
 
 
 def _measure(path: Path) -> float:
-    return measure_text(path.name, path.stat().st_size)
+    return resources.measure_text(path.name, path.stat().st_size)

@@ -75,13 +75,11 @@ def _name_metadata(chosen: QuestionSet, config: Config) -> QuestionSet:
 
 
 def _find_files(chosen: QuestionSet, root: Path, key: str) -> QuestionFiles:
-    source = _require(
-        chosen.tables or chosen.metadata or "", root, f"{key}.{'tables' if chosen.tables else 'metadata'}"
-    )
+    kind = "tables" if chosen.tables else "metadata"
+    source = _require(getattr(chosen, kind) or "", root, f"{key}.{kind}")
     tables = [source.parent / name for name in read_tables_file(source)] if chosen.tables else []
-    for table in tables:
-        if not table.is_file():
-            raise InputError("there is no such table", str(table), f"{source} names it")
+    if missing := next((table for table in tables if not table.is_file()), None):
+        raise InputError("there is no such table", str(missing), f"{source} names it")
     templates = list_templates(_require(chosen.templates, root, f"{key}.templates"))
     if not templates:
         raise InputError(
@@ -126,17 +124,11 @@ class ChoiceNames(RunFiles):
 
     def find_files(self, name: str, root: Path) -> list[Path]:
         """Return the CSV files of a set of the working folder or of the workflow itself; none for the hub."""
-        folder = self._choices.questions[name].folder
-        if folder is None:
-            return []
-        files = [Path(find_own(folder, root), f"{name}_{split}.csv") for split in SPLITS]
-        for file in files:
-            if not file.is_file():
-                raise InputError(
-                    "there is no such file",
-                    f"choices.questions.{name}: {file}",
-                    "check the folder and the name of the set",
-                )
+        folder = self.find_folder(name, root)
+        files = [folder / f"{name}_{split}.csv" for split in SPLITS] if folder else []
+        if missing := next((file for file in files if not file.is_file()), None):
+            hint = "check the folder and the name of the set"
+            raise InputError("there is no such file", f"choices.questions.{name}: {missing}", hint)
         return files
 
     def name_answers(self) -> list[str]:

@@ -19,12 +19,8 @@ _QUESTION, _RECORD = 60.0, 250.0
 class Cost(NamedTuple):
     """Costs of some requests.
 
-    Attributes
-    ----------
-    read, written : float
-        Tokens of all prompts, and of all answers at most.
-    is_whole : bool
-        Whether that is all; tables that do not exist yet may add more.
+    `read`, `written`: tokens of all prompts, and of all answers at most. `is_whole`: whether that is all;
+    tables that do not exist yet may add more.
     """
 
     requests: int
@@ -40,7 +36,8 @@ def describe_speakers(config: Config, results: str, root: Path) -> list[str]:
     """
     lines = []
     for name in dict.fromkeys([*config.answering_speakers, *config.asked_speakers]):
-        costs = [*_list_answers(config, results, name), *_list_choices(config, results, root, name)]
+        costs = list(_list_answers(config, results, name)) if name in config.answering_speakers else []
+        costs += _list_choices(config, results, root, name) if name in config.asked_speakers else []
         if costs:
             lines.append(_describe(config, name, costs))
     return lines
@@ -60,9 +57,6 @@ def _describe(config: Config, name: str, costs: list[Cost]) -> str:
 
 
 def _list_answers(config: Config, results: str, name: str) -> Iterator[Cost]:
-    """Yield the costs of each set of questions that a model has not answered."""
-    if name not in config.answering_speakers:
-        return
     for chosen, section in config.coverage.questions.items():
         if not Path(paths.QUESTION_ANSWERS.of(set=chosen, model=name).under(results)).is_file():
             questions = Path(paths.QUESTIONS.of(set=chosen).under(results))
@@ -70,7 +64,6 @@ def _list_answers(config: Config, results: str, name: str) -> Iterator[Cost]:
 
 
 def _guess(config: Config, section: QuestionSet) -> Cost:
-    """Return the costs of the questions of the first round, before they are made."""
     settings = config.coverage.evaluation
     asked = math.ceil(section.first * (1 - settings.shown))
     before = {"plain": 0.0, "few-shot": settings.shots * _QUESTION, "rag": settings.retrieved * _RECORD}
@@ -110,9 +103,6 @@ def _measure_set(config: Config, results: str, name: str) -> Cost:
 
 
 def _list_choices(config: Config, results: str, root: Path, name: str) -> Iterator[Cost]:
-    """Yield the costs of each set of multiple-choice questions that a model has not answered."""
-    if name not in config.asked_speakers:
-        return
     from fathom.answering.answerer import LETTER_TOKENS
     from fathom.answering.choice_files import make_items, read_choice_folder
     from fathom.answering.speaking import count_tokens, make_messages

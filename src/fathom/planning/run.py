@@ -13,7 +13,6 @@ from fathom.benchmark.embedding_models import find_identifier
 from fathom.config.language import ENGLISH
 from fathom.config.merging import choose, merge_files
 from fathom.config.model_names import ModelName
-from fathom.config.tuning import Task
 from fathom.config.whole import Config, read_config
 from fathom.io import paths
 from fathom.io.places import find_own
@@ -22,6 +21,7 @@ from fathom.jobs.program import log
 from fathom.jobs.resources import read_rates
 from fathom.models.packages import is_fetched, name_wheel
 from fathom.models.registry import find_model, read_registry
+from fathom.planning import run_inputs
 from fathom.planning.apart import RunStorage, check_stored
 from fathom.planning.comparing import Comparing
 from fathom.planning.failures import refusing
@@ -30,14 +30,6 @@ from fathom.planning.model_memory import read_cards
 from fathom.planning.needs import RESOURCES, Needs
 from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import ChoiceNames, QuestionFiles, find_question_files
-from fathom.planning.run_inputs import (
-    Inputs,
-    find_inputs,
-    is_unchanged_input,
-    require_reference,
-    sample_input,
-    sample_part,
-)
 from fathom.planning.run_models import Say, find_table, pin_models
 from fathom.planning.settings import Settings, dump_json
 from fathom.planning.targets import Targets
@@ -52,15 +44,8 @@ def read_checked(
 ) -> tuple[Config, str]:
     """Return a configuration with only known models, and the name of its source.
 
-    Parameters
-    ----------
-    say : callable, optional
-        See :func:`fathom.planning.run_models.pin_models`.
-
-    Raises
-    ------
-    InputError
-        If a value is wrong or a model unknown.
+    `say`: see :func:`fathom.planning.run_models.pin_models`. Raise `InputError` if a value is wrong or a
+    model unknown.
     """
     source = ", ".join([*files, *(["--config"] if given else [])]) or "config"
     merge_files(file for file in files if Path(file).is_file())  # of duplicate keys, Snakemake takes the last
@@ -72,32 +57,13 @@ def read_checked(
 class Run:
     """A run before its first job.
 
-    Parameters
-    ----------
-    profile : mapping of str to str, optional
-        The cluster's `gpu_cards` and `max_minutes`, from a profile.
-    rates : Path, optional
-        Table of rates by rule; that of the workflow by default.
+    `profile`: the cluster's `gpu_cards` and `max_minutes`, from a profile. `rates`: table of rates by rule;
+    that of the workflow by default. Raise `InputError` if something that the run needs is missing, or a model
+    fits no GPUs that the profile names.
 
-    Attributes
-    ----------
-    entries : mapping of str to ModelRow
-        Rows of the table of models; empty if no model is fetched.
-    table, registry : Path
-        The table of models that the configuration names; that which has all models of the run, see
-        :func:`fathom.planning.run_models.find_table`.
-    fetched_pipeline, fetched_embedder : list of str
-        The spaCy pipeline, and what is written of the embedding model, where they are fetched.
-    choice_files, question_files : dict
-        Files of sets of multiple-choice questions, and of questions about records, by set.
-    inputs, outputs, settings, needs, comparing, choices, targets
-        What the run reads and makes, what programs get, what jobs that load models ask for, what is known of
-        compared models, files of multiple-choice questions, what targets ask for.
-
-    Raises
-    ------
-    InputError
-        If something that the run needs is missing, or a model fits no GPUs that the profile names.
+    `entries` are the rows of the table of models, empty if no model is fetched; `table` is the one that the
+    configuration names, `registry` that which has all models of the run (:func:`run_models.find_table`).
+    `fetched_pipeline` and `fetched_embedder` are empty where nothing is fetched.
     """
 
     def __init__(
@@ -115,7 +81,9 @@ class Run:
         )
         self.results, self.root = results, root
         self._recall = apart.recall if apart else lambda name, kind, find: find()
-        self.inputs: Inputs = self._recall("inputs", Inputs, lambda: find_inputs(self.config, results))
+        self.inputs: run_inputs.Inputs = self._recall(
+            "inputs", run_inputs.Inputs, lambda: run_inputs.find_inputs(self.config, results)
+        )
         self.pipelines = find_own("config/pipelines.yaml", root)
         self.table = find_own(self.config.models.registry, root)
         self.registry = find_table(self.config, root)
@@ -173,7 +141,6 @@ class Run:
                 )
 
     def _find_needs(self, profile: Mapping[str, str], rates: Path) -> Needs:
-        """Return the resources of jobs that load models, checked against the GPUs of a profile."""
         limit = int(profile["max_minutes"]) if "max_minutes" in profile else None
         cards = read_cards(profile.get("gpu_cards"))
         found = Needs(self.config, self.registry, read_rates(rates), cards, self.results, limit)
@@ -212,15 +179,15 @@ class RunJobs:
 
     def sample_shard(self, wildcards: Any) -> str:
         """Return a sample of the content of a part's file."""
-        return sample_input(self._inputs.shards[wildcards.part])
+        return run_inputs.sample_input(self._inputs.shards[wildcards.part])
 
     def sample_metadata(self, wildcards: Any) -> str:
         """Return a sample of the content of a dump's metadata."""
-        return sample_input(self._inputs.metadata)
+        return run_inputs.sample_input(self._inputs.metadata)
 
     def sample_part(self, wildcards: Any) -> str:
         """Return a sample of the content of all files of a part of a folder."""
-        return sample_part(self._config, wildcards.part)
+        return run_inputs.sample_part(self._config, wildcards.part)
 
     def list_choice_files(self, wildcards: Any) -> list[str]:
         """Return the files of a set of multiple-choice questions."""
@@ -232,7 +199,7 @@ class RunJobs:
         file = str(self._outputs.studies.reference_files[place])
         if not self._apart.in_module:  # another workflow's rules may make it
             with refusing():
-                require_reference(file, f"references.{wildcards.domain}")
+                run_inputs.require_reference(file, f"references.{wildcards.domain}")
         return self.outside(file)
 
     # slices and domains
@@ -303,12 +270,12 @@ class RunJobs:
 
     def find_task_source(self, wildcards: Any) -> str | list[str]:
         """Return the file that the examples of a task are made from."""
-        file = self._find_task(wildcards).file
+        file = self._inputs.tasks[wildcards.task].file
         return self.outside(file) if file else self._outputs.find_task_source(wildcards.task)
 
     def find_task_overlap(self, wildcards: Any) -> str | list[str]:
         """Return the table of a task's pairs that occur in training text; nothing for tasks without pairs."""
-        task = self._find_task(wildcards)
+        task = self._inputs.tasks[wildcards.task]
         if task.kind in ("text", "harness") or task.file or task.domain is None:
             return []
         known = (task.domain, task.variant) in self._outputs.overlapping
@@ -354,10 +321,7 @@ class RunJobs:
 
         return {resource: partial(find, name) for resource, name in RESOURCES.items()}
 
-    def _find_task(self, wildcards: Any) -> Task:
-        return self._inputs.tasks[wildcards.task]
-
     def _read(self, path: Any, table: RunPath) -> Any:
         """Return an input file, one with a newer date and the same bytes marked as not changed."""
-        unchanged = is_unchanged_input(path, Path(self._run.results), table)
+        unchanged = run_inputs.is_unchanged_input(path, Path(self._run.results), table)
         return self._mark_old(self.outside(path)) if unchanged else self.outside(path)

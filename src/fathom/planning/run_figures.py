@@ -42,7 +42,6 @@ class RunFigures(RunFiles):
         return self._list_compared(domains) | self._list_studies(domains) | self._list_others()
 
     def _list_compared(self, domains: list[str]) -> dict[str, Any]:
-        """Return scored models and their groups, and domains with enough known models."""
         config, comparing = self._config, self._comparing
         paired = {base for _, base, _ in comparing.chat_pairs}
         known_sizes = {parameters for *_, parameters, _ in comparing.sizes}
@@ -74,9 +73,8 @@ class RunFigures(RunFiles):
         }
 
     def _list_others(self) -> dict[str, Any]:
-        """Return benchmarks and corpora that are mapped, sets of questions, and rankings."""
         coverage, ranking, outputs = self._config.coverage, self._config.ranking, self._outputs
-        sets, ranked, conditions = list(coverage.questions), outputs.has_rankings(), outputs.conditions
+        sets, ranked, conditions = list(coverage.questions), outputs.has_rankings(), outputs.inputs.conditions
         choices = ChoiceNames(self._config, self.results)
         found = {
             "benchmarks": outputs.benchmarks,
@@ -108,11 +106,9 @@ class RunFigures(RunFiles):
         for names, of in figure.of.items():
             found = [[each] if isinstance(each, str) else each for each in self.lists[of]]
             # a list under an empty name only says whether there is anything to draw
-            every.append(
-                [dict(zip(names.split(), some, strict=True)) for some in found]
-                if names
-                else [{}] * bool(found)
-            )
+            parts = names.split()
+            places: list[Parts] = [dict(zip(parts, some, strict=True)) if names else {} for some in found]
+            every.append(places if names else places[:1])
         return [{name: value for part in place for name, value in part.items()} for place in product(*every)]
 
     def list_figures(self, *targets: str, without: Sequence[str] = ()) -> list[str]:
@@ -174,14 +170,12 @@ class RunFigures(RunFiles):
         return find
 
     def _read_parts(self, figure: Figure, wildcards: Any) -> Parts:
-        """Return wildcards by name, and the study that a track belongs to."""
         parts = {name: str(getattr(wildcards, name)) for name in figure.asked}
         if figure.of.get("track") == "stage_tracks":
             parts["study"] = Path(self._outputs.orders.find_order(parts["track"])).stem
         return parts
 
     def _find_text(self, name: str, figure: Figure, parts: Parts) -> Any:
-        """Return a figure's texts beside its tables."""
         comparing, config = self._comparing, self._config
         if name == "title":
             domain = parts.get("domain") or config.models.studies[parts["track"]].evaluation_domain
@@ -228,11 +222,11 @@ def describe_missing_references(config: Config, figures: RunFigures, asked: Iter
 
 def _find_drawn(asked: Iterable[str]) -> set[str]:
     drawn = set[str]()
-    for name in list(asked) or _WHOLE:
-        needs_all = (
-            name in _WHOLE or Path(name).name == paths.PAGE.below or Path(name).parent.name == "figures"
-        )
-        drawn.update([name] if name in _PARTS else [*_PARTS, "figures"] if needs_all else [])
+    for name in map(Path, list(asked) or _WHOLE):
+        if str(name) in _WHOLE or name.name == paths.PAGE.below or name.parent.name == "figures":
+            drawn.update([*_PARTS, "figures"])
+        elif str(name) in _PARTS:
+            drawn.add(str(name))
     return drawn
 
 

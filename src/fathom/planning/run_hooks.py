@@ -11,15 +11,8 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.jobs.devices import SHARED, count_machine_gpus
 from fathom.jobs.resources import JOB_PREFIX, refuse_leftover_jobs
+from fathom.planning import failures
 from fathom.planning.apart import RunStorage
-from fathom.planning.failures import (
-    FailedJob,
-    describe_failures,
-    find_slurm_logs,
-    find_start,
-    refusing,
-    say_at_the_end,
-)
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.model_checks import describe_absent
 from fathom.planning.requests import SERVED, describe_speakers
@@ -62,10 +55,10 @@ class RunHooks:
             for job in jobs
             if job not in absent
         ]
-        since = find_start(self._workflow.start_time.timestamp(), time.monotonic() - self._started)
-        text = describe_failures(failed, since)
+        since = failures.find_start(self._workflow.start_time.timestamp(), time.monotonic() - self._started)
+        text = failures.describe_failures(failed, since)
         if lines := [*lines, *([text] if text else [])]:
-            say_at_the_end("\n\n".join(lines))
+            failures.say_at_the_end("\n\n".join(lines))
 
     def is_comparison(self) -> bool:
         """Say whether only a comparison is asked for, as jobs on other machines need to know."""
@@ -89,12 +82,8 @@ class RunHooks:
     def find_style(self, style: str, asked: bool = True) -> Callable[[Any], str]:
         """Return an input: the style sheet of figures.
 
-        Planning the first figure logs what figures lack without reference benchmarks.
-
-        Parameters
-        ----------
-        asked : bool
-            Whether the targets are those of this workflow: another one asks for files by rules of its own.
+        Planning the first figure logs what figures lack without reference benchmarks. `asked`: whether the
+        targets are those of this workflow: another one asks for files by rules of its own.
         """
 
         def find(wildcards: Any) -> str:
@@ -108,36 +97,34 @@ class RunHooks:
 
         return find
 
-    def _describe_job(self, job: Any, submitted: Any) -> FailedJob:
+    def _describe_job(self, job: Any, submitted: Any) -> failures.FailedJob:
         """Return a failed job, with Slurm's logs of the job or group that was submitted."""
         wildcards = [str(each) for each in job.wildcards_dict.values()]
         logdir = getattr(self._workflow.executor_settings, "logdir", None)
         logs: list[str] = []
         if logdir and submitted.is_group():
-            logs = find_slurm_logs(Path(logdir), f"group_{submitted.name}")
+            logs = failures.find_slurm_logs(Path(logdir), f"group_{submitted.name}")
         elif logdir:
-            logs = find_slurm_logs(Path(logdir), f"rule_{job.rule.name}", wildcards)
-        return FailedJob(job.rule.name, [str(log) for log in job.log], wildcards, logs)
+            logs = failures.find_slurm_logs(Path(logdir), f"rule_{job.rule.name}", wildcards)
+        return failures.FailedJob(job.rule.name, [str(log) for log in job.log], wildcards, logs)
 
     def _check_partitions(self) -> None:
         """Stop if partitions give no job as much time as the profile says: one would wait for ever."""
         path = getattr(self._workflow.executor_settings, "partition_config", None)
         limit = read_profile(self._workflow.resource_settings.default_resources or {}).get("max_minutes")
         if path and limit:
-            with refusing():
+            with failures.refusing():
                 refuse_short_partitions(Path(path), int(limit))
 
     def _check_queue(self) -> None:
-        """Stop if jobs of an earlier run of this folder are still in Slurm's queue."""
         prefix = getattr(self._workflow.executor_settings, "jobname_prefix", None)
         submits = prefix is not None
         if submits or Path("results/slurm-logs").exists():  # else nothing was ever submitted here
-            with refusing():
+            with failures.refusing():
                 folder = Path(self._workflow.workdir_init)
                 refuse_leftover_jobs(folder, prefix or JOB_PREFIX, submits)
 
     def _ask_hub(self, jobs: list[tuple[str, Any]]) -> None:
-        """Stop if a file to fetch or a service's key is missing; log what is not known."""
         obstacles, notes = check_fetched(self._run.config, self._run.registry, jobs)
         for note in notes:
             self._warn(note)
@@ -175,12 +162,8 @@ def let_signals_in(scheduler: Any) -> None:
 def limit_gpus(workflow: Any) -> None:
     """Let as many GPU jobs run in parallel as this machine has GPUs, unless --resources sets it.
 
-    Without one they run on processors, as many as there are cores.
-
-    Parameters
-    ----------
-    workflow : snakemake.workflow.Workflow
-        That of the main process changes; one whose jobs are submitted, or that limits GPUs itself, does not.
+    Without one they run on processors, as many as there are cores. `workflow`: that of the main process
+    changes; one whose jobs are submitted, or that limits GPUs itself, does not.
     """
     is_local = workflow.global_resources["_nodes"].value is None
     if workflow.is_main_process and is_local and "gpu" not in workflow.global_resources:

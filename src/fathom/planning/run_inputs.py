@@ -5,6 +5,7 @@ Finds wrong packages, categories and columns of a corpus before any job.
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import packages_distributions
 from importlib.util import find_spec
@@ -32,29 +33,19 @@ TUNED = ["direct_eval", "train_before_test"]
 class Inputs:
     """What a run reads from outside.
 
-    Attributes
-    ----------
-    shards : mapping of str to Path or None
-        Files of the corpus by part; no file for an installed package, nor for a part of a folder.
-    metadata : Path or None
-        Metadata file of an arXiv dump.
-    abstract_parts : sequence of str
-        Parts for documents of a dump without full text.
-    slices : mapping of str to Slice
-        Units that one job each splits, embeds and matches, by name: parts, large ones divided.
-    previous : str
-        Folder `corpus` of the earlier run whose work is reused; empty without one.
+    `shards`: files of the corpus by part; no file for an installed package, nor for a part of a folder.
+    `slices`: units that one job each splits, embeds and matches, by name: parts, large ones divided.
     """
 
     shards: Mapping[str, Path | None]
-    metadata: Path | None
-    abstract_parts: Sequence[str]
+    metadata: Path | None  # metadata file of an arXiv dump
+    abstract_parts: Sequence[str]  # parts for documents of a dump without full text
     slices: Mapping[str, Slice]
     score_files: Sequence[str]
     conditions: Sequence[str]
     tasks: Mapping[str, Task]
     tuned_models: Sequence[str]
-    previous: str
+    previous: str  # folder `corpus` of the earlier run whose work is reused; empty without one
 
     @property
     def parts(self) -> list[str]:
@@ -126,11 +117,8 @@ def check_texts(config: Config) -> None:
     for key, name, source in ((key, *each) for key, sources in keys for each in sources.items()):
         missing = next((path for path in source.local_paths if not Path(path).exists()), None)
         if missing is not None:
-            raise InputError(
-                f"there is no such file or folder: {missing}",
-                f"{key}.{name}",
-                "check the path; a data set of the hub needs its revision",
-            )
+            hint = "check the path; a data set of the hub needs its revision"
+            raise InputError(f"there is no such file or folder: {missing}", f"{key}.{name}", hint)
 
 
 def require_reference(file: str, where: str) -> None:
@@ -144,10 +132,7 @@ def divide_parts(
 ) -> dict[str, Slice]:
     """Return the slices of all parts by name, in the order of the parts.
 
-    Raises
-    ------
-    InputError
-        If a slice has the name of a part.
+    Raise `InputError` if a slice has the name of a part.
     """
     own = config.corpus.source in ("jsonl", "folder", "table")
     limit = config.corpus.slice_mb or (SLICE_MB if own else None)
@@ -159,11 +144,8 @@ def divide_parts(
     found += [Slice(name) for name in abstracts]
     slices = {each.name: each for each in found}
     if len(slices) < len(found):
-        raise InputError(
-            "a file has the same name as another's slice",
-            "corpus.files",
-            "rename files that end in NUMBER-of-NUMBER",
-        )
+        what = "a file has the same name as another's slice"
+        raise InputError(what, "corpus.files", "rename files that end in NUMBER-of-NUMBER")
     return slices
 
 
@@ -212,10 +194,7 @@ def find_previous(config: Config, results: Path | str) -> str:
 def is_unchanged_input(path: Path | str, results: Path, table: RunPath) -> bool:
     """Say whether an input file with a newer date has the same bytes as when the run read it.
 
-    Parameters
-    ----------
-    table : RunPath
-        The table made from it, beside a report.
+    `table`: the table made from it, beside a report.
     """
     memory = Path(results, "corpus", "dates", f"{Path(path).name}.json")
     return is_unchanged(Path(path), Path(table.ending(".json").under(results)), memory)
@@ -233,15 +212,8 @@ _NO_DOCUMENTS = "no document is in these categories: {}"
 def check_corpus(config: Config, in_environments: bool = False) -> None:
     """Check what a run's corpus names, without reading texts.
 
-    Parameters
-    ----------
-    in_environments : bool, default=False
-        Whether jobs have their own packages, which this process does not see.
-
-    Raises
-    ------
-    InputError
-        If a package is not installed, a domain has impossible categories, or a table lacks a column.
+    `in_environments`: whether jobs have their own packages, which this process does not see. Raise
+    `InputError` if a package is not installed, a domain has impossible categories, or a table lacks a column.
     """
     if not config.domains:
         return
@@ -263,23 +235,15 @@ def check_corpus(config: Config, in_environments: bool = False) -> None:
 def check_packages(packages: Collection[str]) -> None:
     """Raise `InputError` if a package is not installed; only imports its parent packages."""
     for name in packages:
-        if not _is_installed(name):
-            installed = packages_distributions()
-            own = sorted(key for key, names in installed.items() if name in names)
-            hint = f"it is imported as {', '.join(own)}" if own else _suggest_package(name, installed)
-            raise InputError(f"package {name} is not installed", "corpus.packages", hint)
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:  # what is above it
-        return False
-
-
-def _suggest_package(name: str, installed: Collection[str]) -> str:
-    near = difflib.get_close_matches(name, installed, n=3)
-    return f"did you mean {' or '.join(near)}?" if near else "install it, or remove it from the list"
+        with suppress(ModuleNotFoundError):  # of what is above it
+            if find_spec(name) is not None:
+                continue
+        installed = packages_distributions()
+        own = sorted(key for key, names in installed.items() if name in names)
+        near = difflib.get_close_matches(name, installed, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "install it, or remove it from the list"
+        hint = f"it is imported as {', '.join(own)}" if own else hint
+        raise InputError(f"package {name} is not installed", "corpus.packages", hint)
 
 
 def _require_categories(config: Config, there: Collection[str], are_packages: bool = False) -> None:

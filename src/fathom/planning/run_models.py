@@ -69,22 +69,10 @@ def pin_models(
     """Replace ids, folders, files, adapters and addresses in a configuration by names of rows.
 
     What the table of models lacks is read from the hub or the disk once, and written into the run's own
-    table, pinned to a commit. A configuration that names rows needs neither.
-
-    Parameters
-    ----------
-    root : Path
-        The folder of the workflow.
-    source : str
-        Where the values come from, for messages.
-    say : callable, optional
-        Gets a line on each pinned model. None in a job, which only reads what was pinned when the run was
-        planned.
-
-    Raises
-    ------
-    InputError
-        If a name fits nothing, the hub refuses the model, or a model of this name is trained.
+    table, pinned to a commit. A configuration that names rows needs neither. `root`: the folder of the
+    workflow. `source`: where the values come from, for messages. `say`: gets a line on each pinned model.
+    None in a job, which only reads what was pinned when the run was planned. Raise `InputError` if a name
+    fits nothing, the hub refuses the model, or a model of this name is trained.
     """
     pinned = dict(values)
     run = values.get("run", Config.model_fields["run"].default)
@@ -109,12 +97,8 @@ def pin_models(
 class PinnedModels:
     """Rows of a table of models, and further rows of a run's own table.
 
-    Parameters
-    ----------
-    own : Path
-        The run's own table, see :func:`locate_models`.
-    is_here : bool
-        Whether folders in rows are on this machine: rows of missing folders are dropped.
+    `own`: the run's own table, see :func:`locate_models`. `is_here`: whether folders in rows are on this
+    machine: rows of missing folders are dropped.
     """
 
     def __init__(self, table: Path, own: Path, is_here: bool = True) -> None:
@@ -122,7 +106,8 @@ class PinnedModels:
         self.known = read_registry(table) if table.is_file() or not own.is_file() else {}
         added = read_registry(own) if own.is_file() else {}
         added = {name: row for name, row in added.items() if row.asked and name not in self.known}
-        gone = {name for name, row in added.items() if is_here and _is_gone(row)}
+        folders = {name: row.source for name, row in added.items() if is_here and row.source.startswith("/")}
+        gone = {name for name, folder in folders.items() if not Path(folder).exists()}
         while more := {
             name
             for name, row in added.items()
@@ -202,10 +187,6 @@ class _Names:
         return found[0]
 
 
-def _is_gone(row: ModelRow) -> bool:
-    return row.source.startswith("/") and not Path(row.source).exists()
-
-
 def _split_chat(text: str) -> tuple[str, str]:
     name = text.removesuffix(_CHAT)
     return name, text[len(name) :]
@@ -234,7 +215,6 @@ def _list_texts(values: Any, path: Sequence[str]) -> list[str]:
 
 
 def _replace(values: Any, path: Sequence[str], change: Change, key: str = "") -> Any:
-    """Change each text at a path; leave other types to the checks."""
     if not path:
         if isinstance(values, Mapping):
             return {change(key, each): _replace(other, (), change, key) for each, other in values.items()}

@@ -34,13 +34,7 @@ class Settings:
         self._config = config
 
     def of(self, *sections: str, **parts: set[str]) -> str:
-        """Return sections of the configuration: one bare, several by name.
-
-        Parameters
-        ----------
-        **parts : set of str
-            Of further sections, the keys that a program reads.
-        """
+        """Return sections of the configuration, and some keys of others: one bare, several by name."""
         values = {name: self._dump(name) for name in sections}
         values |= {
             name: getattr(self._config, name).model_dump(mode="json", include=keys)
@@ -170,7 +164,6 @@ class Settings:
         return self._of_coverage({"gap_percentile", "others"})
 
     def _of_coverage(self, unused: set[str]) -> str:
-        """Return settings of coverage without the choice of what to measure, and further ones."""
         others = {"benchmarks", "expand", "questions", "evaluation", *unused}
         coverage = self._config.coverage.model_dump(mode="json", exclude=others)
         return dump_json({"coverage": coverage, "embedding": self._dump("embedding")})
@@ -184,15 +177,7 @@ class Settings:
         questions = self._dump_questions(name, {"chunks"})
         return dump_json({"questions": questions, "embedding": self._dump("embedding")})
 
-    def of_questions(self, name: str) -> str:
-        """Return what a set of questions depends on."""
-        return self._of_questions(name, set())
-
-    def of_percentiles(self, name: str) -> str:
-        """Return what a set of questions with several t_d depends on."""
-        return self._of_questions(name, {"ablation"})
-
-    def _of_questions(self, name: str, others: set[str]) -> str:
+    def of_questions(self, name: str, *others: str) -> str:
         """Return what a set of questions depends on, and other keys of coverage."""
         included = {"bandwidth", "length", "gap_percentile", "device", *others}
         coverage = self._config.coverage.model_dump(mode="json", include=included)
@@ -222,12 +207,10 @@ class Settings:
         return self._config.coverage.evaluation.model_dump(mode="json", exclude={"models"})
 
     def _dump_service(self, name: str) -> dict[str, Any]:
-        """Return where a speaking model is, and how services are asked."""
         speaker = self._config.models.speaking[name].model_dump(mode="json")
         return {"speaker": speaker, "served": self._dump("served")}
 
     def _dump_questions(self, name: str, included: set[str]) -> Any:
-        """Return some keys of a set of questions; files are inputs of their own."""
         return self._config.coverage.questions[name].model_dump(mode="json", include=included)
 
     def of_task(self, name: str) -> str:
@@ -247,7 +230,6 @@ class Settings:
         return dump_json(values | ({"examples": chosen.examples} if preparation else {}))
 
     def _dump_tracks(self, tokens: Mapping[str, int | None]) -> dict[str, Any]:
-        """Return the points of all tracks."""
         return {
             name: [
                 point.model_dump() | ({} if point.seed else {"tokens": tokens[point.model]})

@@ -22,16 +22,9 @@ _PROFILE = "--profile"
 def start_snakemake(words: Sequence[str]) -> int:
     """Run Snakemake on the workflow of the working folder, else on Fathom's own; return its exit code.
 
-    Parameters
-    ----------
-    words : sequence of str
-        Its options and targets. Configurations that are not in the working folder are Fathom's own, and
-        so are profiles that Snakemake does not find.
-
-    Raises
-    ------
-    InputError
-        If Snakemake, or what the workflow needs beside it, is not installed, or has no place for its cache.
+    `words`: its options and targets. Configurations that are not in the working folder are Fathom's own, and
+    so are profiles that Snakemake does not find. Raise `InputError` if Snakemake, or what the workflow needs
+    beside it, is not installed, or has no place for its cache.
     """
     require_extra("workflow", "fathom run")
     place_caches()
@@ -75,11 +68,7 @@ def run_to_end(
     """Run a command to its end and return its exit code; pass on signals to end.
 
     `subprocess.run` would kill it, and a killed Snakemake leaves its jobs running and the folder locked.
-
-    Raises
-    ------
-    KeyboardInterrupt or SystemExit
-        What was to end this process, once the command has ended.
+    Raise the `KeyboardInterrupt` or `SystemExit` that was to end this process, once the command has ended.
     """
     errors = None if output is None else subprocess.STDOUT
     environment = {**(os.environ if environment is None else environment), _PARENT: str(os.getpid())}

@@ -48,8 +48,9 @@ class Targets(RunFiles):
 
     def list_compared(self) -> list[str]:
         """Return the comparison of models on domains: tables, benchmarks, figures, rankings."""
+        tables = (paths.JOIN_REPORT, paths.SUMMARY, paths.COMPARISONS) if self._config.domains else ()
         return [
-            *self._outputs.name_summaries(),
+            *map(self._file, tables),
             *self._outputs.list_benchmarks(),
             *self.figures.list_figures("compare", "rankings"),
             *([self._file(paths.EXAMPLES)] if self._config.benchmark_domains else []),

@@ -16,17 +16,9 @@ _NAME = re.compile(rb"^[ \t\-]*[\"']?task[\"']?[ \t]*:[ \t]*[\"']?([^\s\"'#\[\]{
 def check_tasks(config: Config, in_environments: bool = False) -> None:
     """Check that the harness has each task that is tuned for, if it is installed; it is not imported.
 
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    in_environments : bool, default=False
-        Whether jobs have packages of their own, which this process does not see.
-
-    Raises
-    ------
-    InputError
-        With the key of a task that it does not have and a near name; or if a task's own file is not there.
+    `in_environments`: whether jobs have packages of their own, which this
+    process does not see. Raise `InputError` with the key of a task that it does not have and a near name; or
+    if a task's own file is not there.
     """
     tasks = config.train_before_test.tasks
     named = {f"train_before_test.tasks.{key}.task": each.task for key, each in tasks.items() if each.task}
@@ -48,14 +40,12 @@ def check_tasks(config: Config, in_environments: bool = False) -> None:
 
 
 def _find_folders() -> list[Path]:
-    """Return where the harness keeps its tasks; nothing if it is not installed."""
     spec = find_spec("lm_eval")
     places = spec.submodule_search_locations if spec else None
     return [Path(place) / "tasks" for place in places or ()]
 
 
 def _iterate_names(folders: list[Path]) -> Iterator[str]:
-    """Yield the names of tasks, read off their files."""
     for folder in folders:
         for path in folder.rglob("*.yaml"):
             yield from (name.decode("utf-8", "replace") for name in _NAME.findall(path.read_bytes()))

@@ -173,7 +173,6 @@ def align_conditions(
 
 
 def _rank(scores: Array) -> Array:
-    """Return ranks of each row, 1 for the highest score, mid-ranks for ties."""
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(-scores, axis=1))

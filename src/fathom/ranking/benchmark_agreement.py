@@ -7,7 +7,7 @@ Source: [TrainBeforeTest, Secs. 3.1 to 3.3, Apps. A.1, C.2].
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -112,29 +112,19 @@ def tabulate_means(matrices: list[TauMatrices], resampled: ResampledScores) -> l
 def tabulate_categories(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Row]:
     """Return the rows of categories.csv: mean tau over benchmark pairs, for each pair of categories."""
     rows: list[Row] = []
-    members = _group_benchmarks(resampled)
-    for matrix in matrices:
-        for first, second in combinations_with_replacement(members, 2):
-            pairs = _pair(members[first], members[second], first == second)
-            if pairs:
-                values = average(matrix.values[:, [a for a, _ in pairs], [b for _, b in pairs]])
-                rows.append(
-                    (matrix.condition, matrix.statistic, first, second, *resampled.format(values), len(pairs))
-                )
-    return rows
-
-
-def _group_benchmarks(resampled: ResampledScores) -> dict[str, list[int]]:
     members: dict[str, list[int]] = {}
     for column in resampled.table.downstream:
-        category = resampled.table.benchmarks[column].category
-        if category:
+        if category := resampled.table.benchmarks[column].category:
             members.setdefault(category, []).append(column)
-    return members
-
-
-def _pair(first: list[int], second: list[int], same: bool) -> list[tuple[int, int]]:
-    return list(combinations(first, 2)) if same else [(a, b) for a in first for b in second]
+    for matrix in matrices:
+        for first, second in combinations_with_replacement(members, 2):
+            across = product(members[first], members[second])
+            pairs = list(combinations(members[first], 2) if first == second else across)
+            if pairs:
+                names = (matrix.condition, matrix.statistic, first, second)
+                values = average(matrix.values[:, [a for a, _ in pairs], [b for _, b in pairs]])
+                rows.append((*names, *resampled.format(values), len(pairs)))
+    return rows
 
 
 def summarize_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Statistic]:
@@ -190,7 +180,10 @@ def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tu
     scores, rows = table.oriented(), []
     for column in table.downstream:
         benchmark = table.benchmarks[column]
-        models, unimproved = _count_unimproved(scores[:, :, column])
+        scored = ~np.isnan(scores[:, :, column]).any(axis=0)
+        models, unimproved = int(scored.sum()), None
+        if len(scores) > 1:
+            unimproved = int((scores[-1, scored, column] <= scores[0, scored, column]).sum())
         others = [tau[column, other] for other in table.downstream if other != column]
         known = [value for value in others if not math.isnan(value)]  # NaN: it orders no models
         opposed = sum(bool(value < 0) for value in known)
@@ -209,31 +202,14 @@ def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tu
     return rows
 
 
-def _count_unimproved(scores: Array) -> tuple[int, int | None]:
-    """Return the models that are scored, and how many of them are no better in the last condition."""
-    known = ~np.isnan(scores).any(axis=0)
-    if len(scores) < 2:
-        return int(known.sum()), None
-    return int(known.sum()), int((scores[-1] <= scores[0])[known].sum())
-
-
 @dataclass(frozen=True)
 class Comparison:
-    """Tau of each corpus with each benchmark, over one group of models.
+    """Tau of each corpus with each benchmark, over one group of models."""
 
-    Attributes
-    ----------
-    condition : str
-        A condition, or `first > later`: corpora in the first, benchmarks in the later one.
-    values : ndarray of shape (1 + n_rounds, n_corpora, n_benchmarks)
-    models : int
-        Number of models with a score on every corpus.
-    """
-
-    condition: str
+    condition: str  # a condition, or `first > later`: corpora in the first, benchmarks in the later one
     group: str
-    values: Array
-    models: int
+    values: Array  # (1 + n_rounds, n_corpora, n_benchmarks)
+    models: int  # number of models with a score on every corpus
 
 
 def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
@@ -243,7 +219,10 @@ def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
         return []
     signs, found = resampled.signs[PLAIN], []
     measured = _find_measured(resampled)
-    _name_unmeasured(resampled)
+    without = [model.title for model, known in zip(table.models, measured, strict=True) if not known]
+    if without:
+        log.info("%s models have no perplexity and are left out of its rankings: %s", len(without),
+                 ", ".join(without))  # fmt: skip
     places = [(condition, place, place) for place, condition in enumerate(table.conditions)]
     first = table.conditions[0]
     places += [(name_transfer(first, name), 0, place) for place, name in enumerate(table.conditions) if place]
@@ -264,14 +243,6 @@ def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
 
 def _find_measured(resampled: ResampledScores) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(resampled.table.scores[:, :, resampled.table.corpora]).any(axis=(0, 2)))
-
-
-def _name_unmeasured(resampled: ResampledScores) -> None:
-    table, measured = resampled.table, _find_measured(resampled)
-    without = [model.title for model, known in zip(table.models, measured, strict=True) if not known]
-    if without:
-        log.info("%s models have no perplexity and are left out of its rankings: %s", len(without),
-                 ", ".join(without))  # fmt: skip
 
 
 def tabulate_corpora(comparisons: list[Comparison], resampled: ResampledScores) -> list[tuple[Any, ...]]:
@@ -296,13 +267,10 @@ def summarize_corpora(comparisons: list[Comparison], resampled: ResampledScores)
         values = each.values[:, :, table.downstream]
         parts = values.reshape(len(values), -1)
         found.append(Statistic.average(each.condition, f"perplexity_tasks_tau{end}", parts))
-        among = each.values[:, :, table.corpora]
-        if each.condition not in table.conditions:
-            own = among[:, range(len(table.corpora)), range(len(table.corpora))]
-            found.append(Statistic.average(each.condition, f"perplexity_perplexity_tau{end}", own))
-        elif len(table.corpora) > 1:
-            name = f"perplexity_perplexity_tau{end}"
-            found.append(Statistic.average(each.condition, name, pick_pairs(among)))
+        among, within = each.values[:, :, table.corpora], each.condition in table.conditions
+        if not within or len(table.corpora) > 1:
+            parts = pick_pairs(among) if within else np.diagonal(among, axis1=1, axis2=2)
+            found.append(Statistic.average(each.condition, f"perplexity_perplexity_tau{end}", parts))
     if comparisons:
         found.extend(_compare_averages(resampled))
     return found
@@ -318,14 +286,12 @@ def _compare_averages(resampled: ResampledScores) -> Iterator[Statistic]:
         log.info("low scores are good on only some benchmarks: their plain mean is meaningless and left out")
     for place, condition in enumerate(table.conditions):
         scores = resampled.oriented[place]
-        known = ~np.isnan(scores)
         middle = average(scores.T)
         spread = np.sqrt(average((scores - middle).T ** 2))
         standard = np.divide(scores - middle, spread, out=np.zeros_like(scores), where=spread > 0)
-        standard = np.where(known, standard, np.nan)
-        for name, values in (("averages_tau", scores), ("standardised_averages_tau", standard)):
-            if name == "averages_tau" and any(mixed):
-                continue
+        standard = np.where(np.isnan(scores), np.nan, standard)
+        compared = {"standardised_averages_tau": standard}
+        for name, values in (compared if any(mixed) else {"averages_tau": scores} | compared).items():
             means = [values[:, some].mean(axis=1)[:, None] for some in (table.corpora, table.downstream)]
             signs = [order_pairs(mean) for mean in means]
             yield Statistic(condition, name, measure_tau(signs[0], signs[1], weights)[:, 0, 0])
@@ -369,7 +335,6 @@ def compare_preparations(reports: Reports, settings: PreparationSettings) -> lis
 
 
 def _make_table(reports: Reports, section: TrainBeforeTest) -> ScoreTable:
-    """Return direct scores, and those after each preparation, as conditions of a table."""
     models = list(dict.fromkeys(model for _, model, _ in reports))
     preparations = [*(each.name for each in section.preparations), WHOLE]
     scores = [[[reports[WHOLE, model, task]["direct"] for task in section.tasks] for model in models]]
@@ -382,14 +347,10 @@ def _make_table(reports: Reports, section: TrainBeforeTest) -> ScoreTable:
         for name, task in section.tasks.items()
     ]
     pairs = len(models) * (len(models) - 1) // 2
-    table = ScoreTable(
-        (DIRECT, *preparations),
-        tuple(Model(name, name) for name in models),
-        tuple(benchmarks),
-        np.array(scores, dtype=np.float64),
-        np.full(np.shape(scores), np.nan),
-        np.full((len(scores), len(benchmarks), pairs), np.nan),
-    )
+    arrays = np.array(scores, dtype=np.float64), np.full(np.shape(scores), np.nan)
+    paired = np.full((len(scores), len(benchmarks), pairs), np.nan)
+    known = tuple(Model(name, name) for name in models)
+    table = ScoreTable((DIRECT, *preparations), known, tuple(benchmarks), *arrays, paired)
     check_size(table, "train_before_test")
     return table
 

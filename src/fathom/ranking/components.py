@@ -89,7 +89,6 @@ def _decompose(scores: Array, counts: Array, number: int) -> tuple[Array, Array]
 
 
 def _vary(scores: Array) -> NDArray[np.bool_]:
-    """Return which columns vary over the models, up to rounding."""
     size = np.abs(scores).max(axis=0)
     return np.asarray(np.ptp(scores, axis=0) > 1e-12 * np.where(size > 0, size, 1.0))
 
@@ -174,12 +173,10 @@ def tabulate_shares(spectra: list[Spectrum], resampled: ResampledScores) -> list
     for each in spectra:
         size = (len(each.models), int(each.components.benchmarks.sum()))
         shares = each.components.shares
-        for number in range(shares.shape[1]):
-            name = f"PC{number + 1}"
-            found = _name_share(each, name, shares[:, number])
-            rows.append((each.condition, each.group, name, *resampled.format_statistic(found), *size))
-        found = _name_share(each, f"PC1 to PC{shares.shape[1]}", _add_up(shares))
-        rows.append((each.condition, each.group, found.name, *resampled.format_statistic(found), *size))
+        columns = {f"PC{number}": column for number, column in enumerate(shares.T, start=1)}
+        for name, values in (columns | {f"PC1 to PC{len(columns)}": _add_up(shares)}).items():
+            numbers = resampled.format_statistic(_name_share(each, name, values))
+            rows.append((each.condition, each.group, name, *numbers, *size))
     return rows
 
 

@@ -13,12 +13,8 @@ ERRORS, EXAMPLES, METADATA = "_stderr", "_examples", "metadata.json"
 class ConditionFiles:
     """The files of one condition.
 
-    Attributes
-    ----------
-    scores : Path
-        Models by benchmarks.
-    examples : list of Path
-        Scores of single examples, one file for each benchmark, named after it.
+    `scores`: models by benchmarks. `examples`: scores of single examples, one file for each benchmark, named
+    after it.
     """
 
     name: str
@@ -34,11 +30,8 @@ def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[Condit
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise InputError(
-            "there is no such folder",
-            f"scores = {folder}",
-            "--config scores=FOLDER takes a folder of CSV files",
-        )
+        what = "there is no such folder"
+        raise InputError(what, f"scores = {folder}", "--config scores=FOLDER takes a folder of CSV files")
     tables = {path.stem: path for path in sorted(folder.glob("*.csv"))}
     wanted = {each.file: each.name for each in settings.conditions} or {
         stem: stem for stem in tables if not stem.endswith(ERRORS)
@@ -47,20 +40,13 @@ def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[Condit
         raise InputError("there is no table of scores (*.csv)", f"scores = {folder}", "see docs/ranking.md")
     missing = [stem for stem in wanted if stem not in tables]
     if missing:
-        raise InputError(
-            f"there is no {missing[0]}.csv, which ranking.conditions names",
-            f"scores = {folder}",
-            f"there is: {', '.join(path.name for path in tables.values()) or 'no CSV file'}",
-        )
-    found = [
-        ConditionFiles(
-            name,
-            tables[stem],
-            tables.get(f"{stem}{ERRORS}"),
-            sorted((folder / f"{stem}{EXAMPLES}").glob("*.csv")),
-        )
-        for stem, name in wanted.items()
-    ]
+        where = f"scores = {folder}"
+        hint = f"there is: {', '.join(path.name for path in tables.values()) or 'no CSV file'}"
+        raise InputError(f"there is no {missing[0]}.csv, which ranking.conditions names", where, hint)
+    found = []
+    for stem, name in wanted.items():
+        examples = sorted((folder / f"{stem}{EXAMPLES}").glob("*.csv"))
+        found.append(ConditionFiles(name, tables[stem], tables.get(f"{stem}{ERRORS}"), examples))
     metadata = folder / METADATA
     return found, metadata if metadata.is_file() else None
 

@@ -55,7 +55,6 @@ def write_score_folder(
 
 
 def _require_same(chosen: pl.DataFrame, conditions: Mapping[str, pl.DataFrame]) -> None:
-    """Check that each model has each of its tasks in every condition."""
     places = chosen.select("task", "model", "condition").unique()
     counts = places.group_by("task", "model").agg(pl.col("condition").sort()).sort("task", "model")
     for task, model, there in counts.iter_rows():
@@ -88,13 +87,8 @@ def _write_condition(
 ) -> None:
     estimates = {(task, model): pair for task, model, *pair in _estimate(kept).iter_rows()}
     for ending, place in (("", 0), (ERRORS, 1)):
-        rows = [
-            [
-                model,
-                *(estimates[task, model][place] if (task, model) in estimates else None for task in tasks),
-            ]
-            for model in models
-        ]
+        numbers = {key: pair[place] for key, pair in estimates.items()}
+        rows = [[model, *(numbers.get((task, model)) for task in tasks)] for model in models]
         write_rows(folder / f"{name}{ending}.csv", rows, SCORE_TABLE, ["model", *tasks])
     (folder / f"{name}{EXAMPLES}").mkdir()
     for (task,), some in kept.group_by("task"):

@@ -1,6 +1,6 @@
 """Two runs of one benchmark: scores paired by pair and model, and other changes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.files import read_object
+from fathom.io.run_path import RunPath
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.comparisons import ResampledMetric, compare_models, group_models, resample_scores
 from fathom.statistics.left_out import Key, leave_out_overlap
@@ -55,12 +56,8 @@ class ModelChange(NamedTuple):
 class BenchmarkChange(NamedTuple):
     """A benchmark of both runs.
 
-    Attributes
-    ----------
-    pairs, first_only, second_only : int
-        Scored pairs of both runs, and of one alone.
-    resampled : ResampledMetric
-        Models of both runs, each twice, by the statistic that leads.
+    `pairs`, `first_only`, `second_only`: scored pairs of both runs, and of one alone. `resampled`: models of
+    both runs, each twice, by the statistic that leads.
     """
 
     domain: str
@@ -107,7 +104,6 @@ def judge_change(change: ModelChange, metric: Metric) -> str:
 
 
 def _join(names: list[str]) -> str:
-    """Return a few names, or how many there are."""
     if len(names) > _NAMED:
         return f"{len(names):,} models"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -134,19 +130,15 @@ def compare_runs(first: Path, second: Path, settings: Summary) -> RunChanges:
     known = [each for each in benchmarks if each]
     if not known:
         raise InputError("the runs have no common pair", where, "compare runs of one benchmark")
-    return RunChanges(
-        known,
-        _name(before.keys() - after.keys()),
-        _name(after.keys() - before.keys()),
-        [
-            *_compare_settings(first, second, {key[:2] for key in shared}),
-            *_compare_reports(first, second, shared),
-        ],
-    )
+    first_only, second_only = _name(before.keys() - after.keys()), _name(after.keys() - before.keys())
+    return RunChanges(known, first_only, second_only, _list_differences((first, second), shared))
 
 
 def _read_run(folder: Path, settings: Summary) -> dict[Key, pl.DataFrame]:
-    pairs = [(found["domain"], found["variant"], str(path)) for found, path in paths.PAIRS.find_files(folder)]
+    pairs, overlap = (
+        [(found["domain"], found["variant"], str(path)) for found, path in template.find_files(folder)]
+        for template in (paths.PAIRS, paths.OVERLAP)
+    )
     known = {each[:2] for each in pairs}
     files = [
         (found["domain"], found["variant"], found["model"], str(path))
@@ -157,14 +149,10 @@ def _read_run(folder: Path, settings: Summary) -> dict[Key, pl.DataFrame]:
         raise InputError(
             "there are no scores in this folder", str(folder), "give the folder of a run: results/RUN"
         )
-    overlap = [
-        (found["domain"], found["variant"], str(path)) for found, path in paths.OVERLAP.find_files(folder)
-    ]
     return leave_out_overlap(read_scores(files, pairs), overlap, settings)
 
 
-def _name(keys: "set[Key]") -> list[str]:
-    """Return the names of scores in only one run."""
+def _name(keys: set[Key]) -> list[str]:
     return [f"{model} on {domain}, {variant}" for domain, variant, model in sorted(keys)]
 
 
@@ -174,7 +162,6 @@ def _compare_benchmark(
     after: Mapping[str, pl.DataFrame],
     settings: Summary,
 ) -> BenchmarkChange | None:
-    """Compare models on the pairs of both runs; None without any."""
     ids = [set(next(iter(each.values()))["pair_id"]) for each in (before, after)]
     common = ids[0] & ids[1]
     if not common:
@@ -201,7 +188,6 @@ def _compare_benchmark(
 
 
 def _compare_keywords(first: pl.DataFrame, second: pl.DataFrame, metric: Metric) -> list[KeywordChange]:
-    """Return the means of each keyword, those that lost most first."""
     value = pl.col("first", "second")
     mean = value.log().mean().exp() if metric.is_factor else value.mean()
     one, other = ((each.log() if metric.is_factor else each) for each in (pl.col("first"), pl.col("second")))
@@ -220,7 +206,6 @@ def _compare_keywords(first: pl.DataFrame, second: pl.DataFrame, metric: Metric)
 def _list_models(
     lead: ResampledMetric, keywords: Mapping[str, list[KeywordChange]], settings: Summary
 ) -> list[ModelChange]:
-    """Return the change of each model, the best of the second run first."""
     differences = compare_models(lead, settings)
     letters = group_models(lead.order, differences)
     tested = {frozenset((each.better, each.worse)): each for each in differences}
@@ -236,23 +221,26 @@ def _list_models(
     return sorted(found, key=lambda each: lead.order.index(f"1 {each.model}"))
 
 
-def _compare_settings(
-    first: Path, second: Path, benchmarks: set[tuple[str, str]]
-) -> Iterator[tuple[str, str, str]]:
-    """Yield what differs in the manifests of benchmarks: settings, input files, versions of packages."""
-    seen = set()
-    for domain, variant in sorted(benchmarks):
-        path = paths.MANIFEST.of(domain=domain, variant=variant)
-        files = [Path(path.under(folder)) for folder in (first, second)]
-        if not all(file.is_file() for file in files):
-            continue
-        manifests = [read_manifest(file) for file in files]
+def _list_differences(folders: Sequence[Path], shared: Sequence[Key]) -> list[tuple[str, str, str]]:
+    """Return what differs: settings, input files and packages of benchmarks, then how models were scored."""
+    rows: list[tuple[str, str, str]] = []
+    for domain, variant in sorted({key[:2] for key in shared}):
+        manifests = _read_both(paths.MANIFEST.of(domain=domain, variant=variant), folders, read_manifest)
         one, other = (dict(_flatten("", {name: each.get(name) for name in _COMPARED})) for each in manifests)
-        for name in sorted(one.keys() | other.keys()):
-            row = (name, one.get(name, "-"), other.get(name, "-"))
-            if row[1] != row[2] and row not in seen:
-                seen.add(row)
-                yield row
+        rows += [(name, one.get(name, "-"), other.get(name, "-")) for name in sorted({*one, *other})]
+    for domain, variant, model in shared:
+        path = paths.SCORES.of(domain=domain, variant=variant, model=model).ending(".json")
+        one, other = _read_both(path, folders, read_object)
+        rows += [
+            (f"{model}: {name}", str(one.get(name, "-")), str(other.get(name, "-"))) for name in _OF_MODELS
+        ]
+    return [row for row in dict.fromkeys(rows) if row[1] != row[2]]
+
+
+def _read_both(path: RunPath, folders: Sequence[Path], read: Callable[[Path], Any]) -> list[Any]:
+    """Return a file of both runs; nothing of it if one of them lacks it."""
+    files = [Path(path.under(folder)) for folder in folders]
+    return [read(file) for file in files] if all(file.is_file() for file in files) else [{}, {}]
 
 
 def _flatten(name: str, value: Any) -> Iterator[tuple[str, str]]:
@@ -265,19 +253,3 @@ def _flatten(name: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _flatten(f"{name}.{each.get('file', place)}", each)
     else:
         yield name, str(value)
-
-
-def _compare_reports(first: Path, second: Path, keys: "list[Key]") -> Iterator[tuple[str, str, str]]:
-    """Yield what differs in the reports of scores, once for each model."""
-    seen = set()
-    for domain, variant, model in keys:
-        path = paths.SCORES.of(domain=domain, variant=variant, model=model).ending(".json")
-        files = [Path(path.under(folder)) for folder in (first, second)]
-        if not all(file.is_file() for file in files):
-            continue
-        one, other = (read_object(file) for file in files)
-        for name in _OF_MODELS:
-            row = (f"{model}: {name}", str(one.get(name, "-")), str(other.get(name, "-")))
-            if row[1] != row[2] and row not in seen:
-                seen.add(row)
-                yield row

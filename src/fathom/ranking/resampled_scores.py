@@ -27,23 +27,18 @@ ALL, KINDS = "all", ("base", "chat")
 class Statistic:
     """A statistic of one condition: its values for the table itself, then for each resample.
 
-    Attributes
-    ----------
-    values : ndarray of shape (1 + n_rounds,)
-    parts : ndarray of shape (1 + n_rounds, n_benchmark_pairs), optional
-        Tau of the pairs of benchmarks that a mean is over; NaN where a pair has none.
-    odds : bool
-        Whether its interval is symmetric on the scale of log-odds.
+    `parts`: (1 + n_rounds, n_benchmark_pairs): tau of the pairs of benchmarks that a mean is over; NaN where
+    a pair has none.
     """
 
     condition: str
     name: str
-    values: Array
+    values: Array  # (1 + n_rounds,)
     parts: Array | None = None
     least: float = -1.0
     most: float = 1.0
     models: int = 0
-    odds: bool = False
+    odds: bool = False  # whether its interval is symmetric on the scale of log-odds
 
     @classmethod
     def average(cls, condition: str, name: str, parts: Array) -> "Statistic":
@@ -113,14 +108,9 @@ class ResampledScores:
 
     def format_statistic(self, statistic: Statistic) -> list[str]:
         """Return a statistic and its interval as text for tables."""
-        found = estimate_over_models(
-            statistic.values,
-            statistic.models or len(self.table.models),
-            self.settings.summary.confidence,
-            statistic.least,
-            statistic.most,
-            statistic.odds,
-        )
+        models, confidence = statistic.models or len(self.table.models), self.settings.summary.confidence
+        limits = statistic.least, statistic.most
+        found = estimate_over_models(statistic.values, models, confidence, *limits, statistic.odds)
         return [format_number(number) for number in found]
 
 

@@ -6,6 +6,7 @@ directions, categories, families and sizes. Whether a high or a low score is goo
 
 import difflib
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from fathom.io.files import read_json
 from fathom.jobs.program import log
 from fathom.models.registry import ModelRow
 from fathom.ranking.condition_files import ConditionFiles, find_score_files
-from fathom.ranking.table import Benchmark, Model, ScoreTable, check_size
+from fathom.ranking.table import Benchmark, Model, ScoreTable, check_size, place_tests
 from fathom.statistics.aggregates import LEADING, MEAN
 from fathom.statistics.metrics import BITS, BITS_PER_BYTE, METRICS, RANK
 from fathom.statistics.significance import ExampleScores, compare_paired
@@ -58,14 +59,14 @@ def read_folder(
     columns = [each.name for each in benchmarks]
     direction = np.array([-1.0 if each.lower_is_better else 1.0 for each in benchmarks])
     paired = np.array([_read_examples(each, models, benchmarks, settings) for each in files])
-    table = ScoreTable(
-        tuple(each.name for each in files),
-        tuple(describe_models(models, settings.ranking, metadata, registry)),
-        tuple(benchmarks),
-        _blank_where_missing(np.array([_to_array(grid, models, columns) for grid in grids]), files),
+    scores = np.array([[[grid[model][name] for name in columns] for model in models] for grid in grids])
+    known = describe_models(models, settings.ranking, metadata, registry)
+    arrays = (
+        _blank_where_missing(scores, files),
         np.array([_read_errors(each, models, columns) for each in files]),
-        paired * direction[:, None],
     )
+    names = tuple(each.name for each in files)
+    table = ScoreTable(names, tuple(known), tuple(benchmarks), *arrays, paired * direction[:, None])
     check_size(table, str(files[0].scores))
     return table
 
@@ -75,11 +76,8 @@ def _read_grid(path: Path) -> Grid:
     if not rows:
         raise InputError("there is no model in this table", str(path), "one line for each model")
     if MODEL not in rows[0]:
-        raise InputError(
-            f"there is no column {MODEL!r}",
-            f"{path}, line 1",
-            "it names the model of each line; other columns are benchmarks",
-        )
+        hint = "it names the model of each line; other columns are benchmarks"
+        raise InputError(f"there is no column {MODEL!r}", f"{path}, line 1", hint)
     grid: Grid = {}
     for number, row in enumerate(rows, start=2):
         name, where = row.pop(MODEL).strip(), f"{path}, line {number}"
@@ -92,7 +90,6 @@ def _read_grid(path: Path) -> Grid:
 
 
 def _read_number(text: str, where: str) -> float:
-    """Return a number; NaN if the field marks a missing value."""
     bare = text.strip().strip("'\"").strip()
     if bare.lower() in MISSING:
         return math.nan
@@ -108,7 +105,6 @@ def _read_number(text: str, where: str) -> float:
 
 
 def _require_same(expected: Sequence[str], found: Sequence[str], what: str, first: Path, other: Path) -> None:
-    """Raise `InputError` unless both tables have the same models or benchmarks, in any order."""
     for lacking, extra, path in ((expected, found, other), (found, expected, first)):
         missing = [name for name in lacking if name not in set(extra)]
         if missing:
@@ -118,10 +114,6 @@ def _require_same(expected: Sequence[str], found: Sequence[str], what: str, firs
                 str(path),
                 "conditions need the same models and benchmarks; leave fields empty where there is no score",
             )
-
-
-def _to_array(grid: Grid, models: Sequence[str], columns: Sequence[str]) -> Array:
-    return np.array([[grid[model][column] for column in columns] for model in models], dtype=np.float64)
 
 
 def _blank_where_missing(scores: Array, files: Sequence[ConditionFiles]) -> Array:
@@ -140,24 +132,21 @@ def _blank_where_missing(scores: Array, files: Sequence[ConditionFiles]) -> Arra
 
 def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence[str]) -> Array:
     """Return standard errors of shape (n_models, n_benchmarks); log what is missing, NaN there."""
-    errors = np.full((len(models), len(columns)), np.nan)
     if files.errors is None:
         log.info("%s: no standard errors, so no difference is tested", files.name)
-        return errors
+        return np.full((len(models), len(columns)), np.nan)
     grid = _read_grid(files.errors)
-    rows = {name: place for place, name in enumerate(models)}
-    places = {name: place for place, name in enumerate(columns)}
     for number, (model, line) in enumerate(grid.items(), start=2):
         for benchmark, error in line.items():
             where = f"{files.errors}, line {number}, column {benchmark}"
-            if model not in rows or benchmark not in places:
+            if model not in models or benchmark not in columns:
                 raise InputError(
                     f"{files.scores.name} has no {model!r} on {benchmark!r}", where, "names must be the same"
                 )
             if error < 0:
                 raise InputError(f"negative standard error {error:g}", where)
-            errors[rows[model], places[benchmark]] = error
-    without = [name for name in columns if np.isnan(errors[:, places[name]]).any()]
+    errors = np.array([[grid.get(model, {}).get(name, math.nan) for name in columns] for model in models])
+    without = [name for name, unknown in zip(columns, np.isnan(errors).any(axis=0), strict=True) if unknown]
     if without:
         log.info("%s: no standard error of every model on %s", files.name, ", ".join(without))
     return errors
@@ -174,11 +163,8 @@ def _read_examples(
     found = np.full((len(columns), len(models) * (len(models) - 1) // 2), np.nan)
     for path in files.examples:
         if path.stem not in columns:
-            raise InputError(
-                f"there is no benchmark {path.stem!r}",
-                str(path),
-                f"{files.scores.name} has none of this name",
-            )
+            what = f"there is no benchmark {path.stem!r}"
+            raise InputError(what, str(path), f"{files.scores.name} has none of this name")
         rows = read_delimited(path)
         unknown = [name for name in (rows[0] if rows else {}) if name not in (*models, KEYWORD, WEIGHT)][1:]
         lacking = [name for name in models if rows and name not in rows[0]]
@@ -249,7 +235,6 @@ def read_metadata(path: Path | str | None) -> Metadata:
 
 
 def _part(values: dict[str, Any], name: str, kind: type, path: Path | str, of: type = str) -> Any:
-    """Return one part of the metadata, empty if missing; raise `InputError` for other types."""
     part = values.get(name, kind())
     if not isinstance(part, dict | list) or not isinstance(part, kind):
         form = "an object" if kind is dict else "a list"
@@ -287,30 +272,15 @@ def describe_benchmarks(
         if lower is None:
             unclear.append(name)
             continue
-        found.append(
-            Benchmark(
-                name,
-                said.title or name,
-                said.category or metadata.category.get(name, ""),
-                corpus,
-                lower,
-                metric,
-                metadata.training_examples.get(name),
-            )
-        )
+        category = said.category or metadata.category.get(name, "")
+        examples = metadata.training_examples.get(name)
+        found.append(Benchmark(name, said.title or name, category, corpus, lower, metric, examples))
     if unclear:
-        raise InputError(
-            f"it is unknown whether high or low scores are good on {', '.join(unclear)}",
-            where,
-            f"ranking.benchmarks.{unclear[0]}.lower_is_better: true or false, or a metric in metadata.json",
-        )
-    return _sort_by_category(found, settings.categories)
-
-
-def _sort_by_category(benchmarks: list[Benchmark], order: Sequence[str]) -> list[Benchmark]:
-    """Return benchmarks by category in the given order, otherwise in their own; corpora last."""
-    categories = list(dict.fromkeys([*order, *(each.category for each in benchmarks)]))
-    return sorted(benchmarks, key=lambda each: (each.corpus, categories.index(each.category)))
+        what = f"it is unknown whether high or low scores are good on {', '.join(unclear)}"
+        hint = f"ranking.benchmarks.{unclear[0]}.lower_is_better: true or false, or a metric in metadata.json"
+        raise InputError(what, where, hint)
+    categories = list(dict.fromkeys([*settings.categories, *(each.category for each in found)]))
+    return sorted(found, key=lambda each: (each.corpus, categories.index(each.category)))
 
 
 def describe_models(
@@ -346,19 +316,8 @@ def describe_models(
             len(strangers), len(names), ", ".join(strangers[:5]) + (", ..." if len(strangers) > 5 else ""),
             f"; did you mean {near[0]}?" if near else "",
         )  # fmt: skip
-    return _tell_apart(found)
-
-
-def _tell_apart(models: Iterable[Model]) -> list[Model]:
-    """Use names instead of titles for models that would share a title."""
-    models = list(models)
-    titles = [model.title for model in models]
-    return [
-        Model(
-            m.name, m.name if titles.count(m.title) > 1 else m.title, m.family, m.kind, m.parameters, m.tokens
-        )
-        for m in models
-    ]
+    titles = Counter(model.title for model in found)
+    return [replace(model, title=model.name) if titles[model.title] > 1 else model for model in found]
 
 
 CONDITION = "direct"
@@ -403,14 +362,8 @@ def collect_run(
     values = values.reshape(len(models), len(names), 2)
     known = describe_models(models, settings.ranking, metadata, _complete_registry(models, registry))
     paired = _read_paired(comparisons, models, names, lead)
-    table = ScoreTable(
-        (CONDITION,),
-        tuple(known),
-        tuple(benchmarks),
-        values[None, :, :, 0],
-        values[None, :, :, 1],
-        paired[None],
-    )
+    scores, errors = values[None, :, :, 0], values[None, :, :, 1]
+    table = ScoreTable((CONDITION,), tuple(known), tuple(benchmarks), scores, errors, paired[None])
     check_size(table, str(summary))
     return table
 
@@ -435,14 +388,10 @@ def _complete_registry(models: Iterable[str], registry: Mapping[str, ModelRow]) 
 
 def _read_paired(path: Path | str, models: list[str], names: list[str], lead: tuple[str, str]) -> Array:
     """Return which model of each pair is ahead, of shape (n_benchmarks, n_model_pairs)."""
-    places = {model: place for place, model in enumerate(models)}
-    rows = {name: place for place, name in enumerate(names)}
-    found = np.full((len(names), len(models), len(models)), np.nan)
-    for row in read_rows(path, COMPARISONS):
-        name = f"{row['domain']}.{row['variant']}"
-        if (row["metric"], row["aggregate"]) == lead and name in rows and not np.isnan(row["p"]):
-            a, b = places[row["better"]], places[row["worse"]]
-            ahead = 1.0 if a < b else -1.0
-            found[rows[name], min(a, b), max(a, b)] = ahead if row["apart"] else 0.0
-    upper = np.triu_indices(len(models), 1)
-    return np.asarray(found[:, upper[0], upper[1]])
+    rows = [(f"{row['domain']}.{row['variant']}", row) for row in read_rows(path, COMPARISONS)]
+    tests = [
+        ("", name, row["better"], row["worse"], row["apart"])
+        for name, row in rows
+        if (row["metric"], row["aggregate"]) == lead and name in names and not np.isnan(row["p"])
+    ]
+    return np.asarray(place_tests(tests, [""], names, models)[0])

@@ -1,8 +1,10 @@
 """The table to rank: models, benchmarks, scores, standard errors, paired tests."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -57,20 +59,13 @@ class Benchmark:
 class ScoreTable:
     """Scores of models on benchmarks, in one condition or several.
 
-    Attributes
-    ----------
-    conditions : tuple of str
-        The baseline first.
-    models, benchmarks : tuple
-        In the order of the arrays.
-    scores, errors : ndarray of shape (n_conditions, n_models, n_benchmarks)
-        As read; NaN where missing.
-    paired : ndarray of shape (n_conditions, n_benchmarks, n_model_pairs)
-        For models a < b (in the order of `numpy.triu_indices`): 1 if a is better by a paired test, -1 if b
-        is, 0 if neither, NaN without a test.
+    `models`, `benchmarks`: in the order of the arrays. `scores`, `errors`: (n_conditions, n_models,
+    n_benchmarks): as read; NaN where missing. `paired`: (n_conditions, n_benchmarks, n_model_pairs): for
+    models a < b (in the order of `numpy.triu_indices`): 1 if a is better by a paired test, -1 if b is, 0 if
+    neither, NaN without a test.
     """
 
-    conditions: tuple[str, ...]
+    conditions: tuple[str, ...]  # the baseline first
     models: tuple[Model, ...]
     benchmarks: tuple[Benchmark, ...]
     scores: Array
@@ -96,11 +91,8 @@ class ScoreTable:
 def check_size(table: ScoreTable, where: str) -> None:
     """Raise `InputError` if there are too few models or benchmarks to compare."""
     if len(table.models) < FEWEST_MODELS:
-        raise InputError(
-            f"rankings of {_count(len(table.models), 'model')} cannot be compared",
-            where,
-            f"at least {FEWEST_MODELS} are needed",
-        )
+        what = f"rankings of {_count(len(table.models), 'model')} cannot be compared"
+        raise InputError(what, where, f"at least {FEWEST_MODELS} are needed")
     if len(table.downstream) < FEWEST_BENCHMARKS:
         raise InputError(
             f"there is {_count(len(table.downstream), 'benchmark')} (corpora apart), so no second ranking",
@@ -173,19 +165,27 @@ def read_score_table(folder: Path | str) -> ScoreTable:
     shape = (len(conditions), len(known), len(columns))
     if len(frame) != int(np.prod(shape)):
         raise InputError(f"{len(frame)} scores instead of {shape}", str(scores), "make it again")
-    places = {model.name: place for place, model in enumerate(known)}
-    rows = {each: place for place, each in enumerate(conditions)}
-    names = {each.name: place for place, each in enumerate(columns)}
-    tests = np.full((len(conditions), len(columns), len(known), len(known)), np.nan)
-    for condition, benchmark, better, worse, apart in read_table(paired, PAIRED_TESTS).iter_rows():
-        a, b = places[better], places[worse]
-        tests[rows[condition], names[benchmark], min(a, b), max(a, b)] = (1 if a < b else -1) if apart else 0
-    upper = np.triu_indices(len(known), 1)
-    return ScoreTable(
-        conditions,
-        tuple(known),
-        tuple(columns),
-        frame["score"].to_numpy().reshape(shape),
-        frame["standard_error"].to_numpy().reshape(shape),
-        tests[:, :, upper[0], upper[1]],
-    )
+    names = [each.name for each in columns], [model.name for model in known]
+    tests = place_tests(read_table(paired, PAIRED_TESTS).iter_rows(), conditions, *names)
+    numbers, errors = (frame[name].to_numpy().reshape(shape) for name in ("score", "standard_error"))
+    return ScoreTable(conditions, tuple(known), tuple(columns), numbers, errors, tests)
+
+
+def place_tests(
+    tests: Iterable[tuple[Any, ...]],
+    conditions: Sequence[str],
+    benchmarks: Sequence[str],
+    models: Sequence[str],
+) -> Array:
+    """Return tests as `paired` has them.
+
+    `tests`: condition, benchmark, better and worse model, and whether they are apart.
+    """
+    place = {name: number for number, name in enumerate(models)}
+    found = np.full((len(conditions), len(benchmarks), len(models), len(models)), np.nan)
+    for condition, benchmark, better, worse, apart in tests:
+        first, second = sorted((place[better], place[worse]))
+        ahead = (1 if first == place[better] else -1) if apart else 0
+        found[conditions.index(condition), benchmarks.index(benchmark), first, second] = ahead
+    upper = np.triu_indices(len(models), 1)
+    return np.asarray(found[:, :, upper[0], upper[1]])

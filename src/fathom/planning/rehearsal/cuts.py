@@ -1,7 +1,7 @@
 """What a rehearsal makes smaller: counts, never kinds."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -34,10 +34,7 @@ def cut_configuration(
 ) -> dict[str, Any]:
     """Return a configuration with smaller numbers, and fewer of the same kind.
 
-    Parameters
-    ----------
-    kept : collection of str
-        Domains that stay: those that a user has references of.
+    `kept`: domains that stay: those that a user has references of.
     """
     overlay: dict[str, Any] = {}
     for key, number in _NUMBERS.items():
@@ -49,14 +46,11 @@ def cut_configuration(
         _lower(overlay, values, "corpus.abstract_parts", 2)
     models = values.get("models") or {}
     made: dict[str, Any] = {}
-    if models.get("train"):
-        made["train"] = {name: _cut_training(each) for name, each in models["train"].items()}
+    for key, cut in _CUTS.items():
+        if models.get(key):
+            made[key] = {name: cut(each) for name, each in models[key].items()}
     if models.get("adapt"):
         made["adapt"] = [{**each, **_cut_training(each)} for each in models["adapt"]]
-    if models.get("continual"):
-        made["continual"] = {name: _cut_study(each) for name, each in models["continual"].items()}
-    if models.get("follow"):
-        made["follow"] = {name: keep_ends(each) for name, each in models["follow"].items()}
     overlay["models"] = overlay.get("models", {}) | made
     _cut_questions(overlay, values)
     smaller = deepcopy(dict(values))
@@ -93,7 +87,6 @@ def _lower(overlay: dict[str, Any], values: Mapping[str, Any], key: str, number:
 
 
 def _cut_training(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the smaller numbers of a training; one that is followed keeps a checkpoint before its end."""
     found = {key: min(section.get(key) or number, number) for key, number in _TRAINING.items()}
     if section.get("checkpoints"):
         found["checkpoints"] = max(1, found["steps"] // 2)
@@ -101,12 +94,16 @@ def _cut_training(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cut_study(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the smaller numbers of a continual pretraining: its first, second and last domain."""
     found = _cut_training(section) | {"abstracts": _ABSTRACTS}
     kept = _ends(section.get("order") or [])
     if kept:
         found |= {"order": kept, "candidates": kept}
     return found
+
+
+_CUTS: Mapping[str, Callable[[Any], Any]] = {
+    "train": _cut_training, "continual": _cut_study, "follow": keep_ends
+}  # fmt: skip
 
 
 def _ends(values: Sequence[Any]) -> list[Any]:

@@ -29,33 +29,21 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 class Hub:
     """Repositories of the stub, and what was asked of it.
 
-    Attributes
-    ----------
-    files : dict
-        By id, then by commit: the files of a repository.
-    branches : dict
-        By id, then by name, such as `main`: the commit of a branch or tag.
-    gated : set
-        Ids of repositories that list their files, but give none.
-    keys : dict
-        By id of a private repository: the key without which it is said not to be there.
-    cuts : dict
-        By name of a file: after how many bytes its next download is cut off, and how.
-    broken_after_cut : bool
-        Whether the next cut breaks the hub.
-    asked : list of tuple
-        Method, path and range of each request.
+    `files`: by id, then by commit: the files of a repository. `branches`: by id, then by name, such as
+    `main`: the commit of a branch or tag. `keys`: by id of a private repository: the key without which it is
+    said not to be there. `cuts`: by name of a file: after how many bytes its next download is cut off, and
+    how.
     """
 
     address: str = ""
     files: dict[str, dict[str, Mapping[str, bytes]]] = field(default_factory=dict)
     branches: dict[str, dict[str, str]] = field(default_factory=dict)
-    gated: set[str] = field(default_factory=set)
+    gated: set[str] = field(default_factory=set)  # ids of repositories that list their files, but give none
     keys: dict[str, str] = field(default_factory=dict)
     cuts: dict[str, tuple[int, Cut]] = field(default_factory=dict)
     broken: bool = False
-    broken_after_cut: bool = False
-    asked: list[tuple[str, str, str]] = field(default_factory=list)
+    broken_after_cut: bool = False  # whether the next cut breaks the hub
+    asked: list[tuple[str, str, str]] = field(default_factory=list)  # method, path and range of each request
 
     def add(self, identifier: str, *revisions: Mapping[str, bytes]) -> list[str]:
         """Add a repository; return the commits of its revisions, the last of which is `main`."""
@@ -101,15 +89,8 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Stay silent."""
 
-    def do_HEAD(self) -> None:
-        """Answer without a body."""
-        self._answer()
-
     def do_GET(self) -> None:
-        """Answer with a listing, or the bytes of a file."""
-        self._answer()
-
-    def _answer(self) -> None:
+        """Answer with a listing, or the bytes of a file; with headers alone to HEAD."""
         path = unquote(urlsplit(self.path).path).strip("/")
         self.stub.asked.append((self.command, path, self.headers.get("Range", "")))
         # data sets as well as models
@@ -129,6 +110,8 @@ class _Handler(BaseHTTPRequestHandler):
             listed = [_list_file(*file) for file in files[commit].items()] if whole else None
             return self._send_json(listed or _list_folder(files[commit], name))
         return self._send_file(identifier, commit, name, files[commit])
+
+    do_HEAD = do_GET  # noqa: N815
 
     def _find_refusal(self, identifier: str, verb: str, revision: str) -> tuple[int, str] | None:
         """Return status and code of what is refused before a file is asked for; None if nothing is."""
@@ -182,13 +165,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _split(words: list[str]) -> tuple[str, str, str]:
-    """Return what is asked of a repository, of which revision, and of which file."""
     verb, revision, *rest = [*words, *("revision", "main")[len(words) :]]
     return verb, revision, "/".join(rest)
 
 
 def _list_folder(files: Mapping[str, bytes], folder: str) -> list[dict[str, object]]:
-    """Return what lies in a folder of a repository, its folders first."""
     start = f"{folder}/" if folder else ""
     inside = [name for name in files if name.startswith(start)]
     folders = sorted({name[len(start) :].partition("/")[0] for name in inside if "/" in name[len(start) :]})

@@ -28,19 +28,10 @@ from fathom.jobs.resources import parse_plan
 from fathom.models.registry import ModelRow, read_registry
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.plans import Request, merge_configuration, run_dry
+from fathom.planning.rehearsal import supplies
 from fathom.planning.rehearsal.cuts import cut_configuration
 from fathom.planning.rehearsal.hub_stub import Hub, serve_hub
 from fathom.planning.rehearsal.stand_ins import list_sources
-from fathom.planning.rehearsal.supplies import (
-    Library,
-    add_others,
-    fill_hub,
-    read_records,
-    remove_references,
-    write_dump,
-    write_references,
-    write_texts,
-)
 from fathom.planning.run_models import find_table, locate_models, pin_models
 from fathom.planning.starting import find_profile, run_to_end
 
@@ -48,37 +39,24 @@ from fathom.planning.starting import find_profile, run_to_end
 class Drawn(NamedTuple):
     """A figure or table of a paper, and what a run made of it.
 
-    Attributes
-    ----------
-    paper, number : str
-        As :class:`fathom.figures.drawn.PaperRow`.
-    files : int
-        Files of that kind; 0: it was not drawn.
-    points : int
-        Rows of the numbers beside the first of them.
-    panels : str
-        Panels of that file, where its numbers name them.
-    missing : str
-        Panels that other files of the pattern have and it lacks, and those without a finite number in it.
+    `paper`, `number`: as :class:`fathom.figures.drawn.PaperRow`. `missing`: panels that other files of the
+    pattern have and it lacks, and those without a finite number in it.
     """
 
     paper: str
     number: str
     file: str
-    files: int
-    points: int
-    panels: str
+    files: int  # files of that kind; 0: it was not drawn
+    points: int  # rows of the numbers beside the first of them
+    panels: str  # panels of that file, where its numbers name them
     missing: str = ""
 
 
 def list_wanted(preset: str, planned: Collection[str]) -> Iterator[tuple[str, str, str]]:
     """Yield paper, number and file of whatever a configuration of a paper is there to draw.
 
-    Parameters
-    ----------
-    planned : collection of str
-        Files that its run makes, below the folder of the run. A part of a paper's whole configuration, which
-        has its name and more, is there to draw what it plans.
+    `planned`: files that its run makes, below the folder of the run. A part of a paper's whole configuration,
+    which has its name and more, is there to draw what it plans.
     """
     for row in list_paper_rows():
         is_part = preset.startswith(PRESETS[row.paper]) and any(map(_compile(row.file).fullmatch, planned))
@@ -97,8 +75,9 @@ def describe_outcome(preset: str, planned: Collection[str], run: Path, root: Pat
     for paper, number, pattern in list_wanted(preset, planned):
         place = root if pattern.startswith("config/") else run
         files = sorted(place.glob(re.sub(r"{\w+}", "*", pattern)))
-        points, panels = _count_points(files[0]) if files else (0, "")
-        found.append(Drawn(paper, number, pattern, len(files), points, panels, find_missing(files)))
+        points, panels = _read_panels(files[0]) if files else (0, {})
+        missing = find_missing(files)
+        found.append(Drawn(paper, number, pattern, len(files), points, "; ".join(panels), missing))
     return sorted(found, key=_order)
 
 
@@ -107,45 +86,31 @@ def _order(each: Drawn) -> tuple[str, bool, int, str]:
     return each.paper, each.number.startswith("Table"), int(numbers[0]) if numbers else 0, each.file
 
 
-def _count_points(file: Path) -> tuple[int, str]:
-    """Return the rows of a figure's numbers or of a table, and the panels that they name."""
-    if file.suffix == ".yaml":
-        return len(file.read_text(encoding="utf-8").splitlines()), ""
-    if file.suffix == ".tsv":
-        return len(read_fields(file, "\t")) - 1, ""
-    numbers = file.with_suffix(".csv")
-    if not numbers.exists():
-        return 0, ""
-    (_, header), *rows = read_fields(numbers)
-    place = header.index("panel") if "panel" in header else None
-    panels = dict.fromkeys(fields[place] for _, fields in rows) if place is not None else {}
-    return len(rows), "; ".join(panels)
-
-
 def find_missing(files: Sequence[Path]) -> str:
     """Return the panels that the first of some files of one pattern lacks, or has without a finite number.
 
     What all of them lack is not known here: numbers name only the panels that they have.
     """
-    panels = [_read_panels(file) for file in files]
+    panels = [_read_panels(file)[1] for file in files]
     known = dict.fromkeys(name for each in panels for name in each)
     return "; ".join(name for name in known if not panels[0].get(name))
 
 
-def _read_panels(file: Path) -> dict[str, bool]:
-    """Return the panels that a figure's numbers name, and whether each has a finite `value`."""
+def _read_panels(file: Path) -> tuple[int, dict[str, bool]]:
+    """Return the rows of a figure's numbers or of a table, and the panels named, whether finite."""
+    if file.suffix == ".yaml":
+        return len(file.read_text(encoding="utf-8").splitlines()), {}
+    if file.suffix == ".tsv":
+        return len(read_fields(file, "\t")) - 1, {}
     numbers = file.with_suffix(".csv")
-    if file.suffix in (".yaml", ".tsv") or not numbers.exists():
-        return {}
+    if not numbers.exists():
+        return 0, {}
     (_, header), *rows = read_fields(numbers)
-    if "panel" not in header:
-        return {}
-    panel, value = header.index("panel"), header.index("value") if "value" in header else None
-    found: dict[str, bool] = {}
-    for _, fields in rows:
-        is_finite = value is None or _is_finite(fields[value])
-        found[fields[panel]] = found.get(fields[panel], False) or is_finite
-    return found
+    panels: dict[str, bool] = {}
+    for _, fields in rows if "panel" in header else ():
+        row = dict(zip(header, fields, strict=True))
+        panels[row["panel"]] = panels.get(row["panel"], False) or _is_finite(row.get("value", "0"))
+    return len(rows), panels
 
 
 def _is_finite(text: str) -> bool:
@@ -185,10 +150,7 @@ _MADE = ("dump", "references")
 class Rehearsed(NamedTuple):
     """How a rehearsal went.
 
-    Attributes
-    ----------
-    planned, jobs : int
-        Jobs of the configuration as it is, and of the rehearsal.
+    `planned`, `jobs`: jobs of the configuration as it is, and of the rehearsal.
     """
 
     name: str
@@ -216,8 +178,6 @@ class Command(NamedTuple):
 def read_command(file: Path) -> Command:
     """Return the command that a configuration's first comment says; empty if it says none.
 
-    Examples
-    --------
     `# snakemake -c2 coverage --configfile FILE --config dump=FOLDER` has target coverage and key dump.
     """
     found = _COMMAND.search(read_plain_text(file))
@@ -238,24 +198,16 @@ def read_command(file: Path) -> Command:
 def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
     """Run a configuration with stand-ins for all that it fetches, and small inputs that are made.
 
-    Parameters
-    ----------
-    folder : Path
-        Everything lies below it, in a folder of the configuration's name; an earlier rehearsal is continued.
-    cores : int
-        That work at a time on this machine, if no profile names a cluster.
-
-    Raises
-    ------
-    InputError
-        If the configuration is wrong, the profile cannot run it, or nothing stands for what it fetches.
+    `folder`: everything lies below it, in a folder of the configuration's name; an earlier rehearsal is
+    continued. `cores`: that work at a time on this machine, if no profile names a cluster. Raise `InputError`
+    if the configuration is wrong, the profile cannot run it, or nothing stands for what it fetches.
     """
     start = time.monotonic()
     ready = prepare_rehearsal(request, folder)
     place = ready.place
     node = write_node(place / "node", list_local_rules(ready.request.snakefile.parent))
     with serve_hub() as hub:
-        fill_hub(hub, ready.config, ready.sources, ready.library)
+        supplies.fill_hub(hub, ready.config, ready.sources, ready.library)
         code = _run(ready.request, place, _make_environment(hub, place, node), cores)
     results = f"{RUNS}/{ready.config.run}"
     planned = set(re.findall(rf"(?<=\b{re.escape(results)}/)[^\s,]+", ready.plan))
@@ -269,19 +221,15 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
 class Prepared(NamedTuple):
     """A rehearsal before its first job.
 
-    Attributes
-    ----------
-    sources : list of ModelRow
-        The models that the hub must have.
-    whole, plan : str
-        What dry runs of the whole and of the smaller configuration printed.
+    `sources`: the models that the hub must have. `whole`, `plan`: what dry runs of the whole and of the
+    smaller configuration printed.
     """
 
     place: Path
     request: Request
     config: Config
     sources: list[ModelRow]
-    library: Library
+    library: supplies.Library
     whole: str
     plan: str
 
@@ -294,19 +242,19 @@ def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
     make_folder(place / "work")
     _link_inputs(place / "work")
     values = request.values
-    library = Library(read_records(folder))
+    library = supplies.Library(supplies.read_records(folder))
     domains = list(merge_files(request.configfiles).get("domains") or {})
     made = f"references={(place / 'references').absolute()}" in values
     if made:
-        write_references(place / "references", domains, library)
+        supplies.write_references(place / "references", domains, library)
     config = merge_configuration(request.configfiles, values, request.folder)
     registry = find_table(config, request.folder).absolute()
     entries = read_registry(registry)
     if f"dump={(place / 'dump').absolute()}" in values and not (place / "dump").exists():
-        write_dump(place / "dump", config, library)
+        supplies.write_dump(place / "dump", config, library)
     is_preset = file.stem in PRESETS.values()
     if is_preset:  # leaves to its user what a user's own configuration must have
-        write_texts(place / "work", config, library)
+        supplies.write_texts(place / "work", config, library)
     whole = run_dry(request, place / "work")  # refuses what the run itself would refuse
     asked = [(job.rule, job.wildcards) for job in parse_plan(whole)]
     fetched = check_fetched(config, registry, asked)
@@ -318,14 +266,16 @@ def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
     if registry == locate_models(config.run).absolute():
         fewer["models"]["registry"] = str(registry)
     if file.stem == PRESETS["CompComp"]:
-        add_others(fewer)
+        supplies.add_others(fewer)
     write_text(cut, dump_yaml(fewer))
     if made:
-        remove_references(place / "references", [name for name in domains if name not in fewer["domains"]])
+        supplies.remove_references(
+            place / "references", [name for name in domains if name not in fewer["domains"]]
+        )
     smaller = replace(request, configfiles=[str(cut.absolute())])
     config = merge_configuration(smaller.configfiles, values)
     if is_preset:
-        write_texts(place / "work", config, library)
+        supplies.write_texts(place / "work", config, library)
     plan = run_dry(smaller, place / "work")
     sources = list(list_sources(entries, name_models(config, entries)))
     return Prepared(place, smaller, config, sources, library, whole, plan)
@@ -355,29 +305,19 @@ def name_models(config: Config, entries: Mapping[str, ModelRow]) -> list[str]:
 
 
 def _complete_request(request: Request, place: Path) -> Request:
-    """Return a request with the targets and folders of its file's own command, and absolute paths."""
     command = read_command(Path(request.configfiles[-1]))
+    given = {value.partition("=")[0] for value in request.values}
+    made = [key for key in _MADE if key in command.keys and key not in given]
+    # a profile that lies here or is Fathom's own; Snakemake finds others by name
+    profile = find_profile(request.profile) if request.profile else ""
     return replace(
         request,
         targets=request.targets or command.targets,
         configfiles=[str(Path(each).absolute()) for each in request.configfiles],
-        values=_choose_values(request.values, command.keys, place),
-        profile=_find_profile(request.profile),
+        values=[*request.values, *(f"{key}={(place / key).absolute()}" for key in made)],
+        profile=str(Path(profile).absolute()) if profile and Path(profile).exists() else profile,
         snakefile=request.snakefile.absolute(),
     )
-
-
-def _find_profile(profile: str) -> str:
-    """Return the folder of a profile that lies here or is Fathom's own; Snakemake finds others by name."""
-    found = find_profile(profile) if profile else ""
-    return str(Path(found).absolute()) if found and Path(found).exists() else found
-
-
-def _choose_values(given: Sequence[str], keys: Sequence[str], place: Path) -> list[str]:
-    """Return the values of `--config`: those given, and folders that a rehearsal makes."""
-    known = {value.partition("=")[0] for value in given}
-    made = [f"{key}={(place / key).absolute()}" for key in _MADE if key in keys and key not in known]
-    return [*given, *made]
 
 
 def _link_inputs(work: Path) -> None:

@@ -63,10 +63,7 @@ class StandIns:
     def make_model(self, entry: ModelRow, writes: bool = False) -> dict[str, bytes]:
         """Return the files of a model that stands for a row of the registry, by name.
 
-        Parameters
-        ----------
-        writes : bool, default=False
-            Whether it writes questions about texts, which a model with random weights does not.
+        `writes`: whether it writes questions about texts, which a model with random weights does not.
         """
         kind = find_model_type(entry.family)
         tokenizer = self._make_tokenizer(entry)
@@ -138,7 +135,6 @@ class StandIns:
         return files | {name: json.dumps(value).encode() for name, value in more.items()}
 
     def _make_tokenizer(self, entry: ModelRow) -> Any:
-        """Return a tokenizer of the kind that the family has, with a template for chat models."""
         from transformers import PreTrainedTokenizerFast
 
         pieces = entry.family in _PIECES
@@ -187,7 +183,6 @@ def train_pieces(texts: Sequence[str]) -> "Tokenizer":
 
 
 def _save_weights(model: Any, entry: ModelRow, folder: Path) -> None:
-    """Save weights in the files that a model has on the hub: one, several, or a pickle."""
     import torch
     from transformers.utils import logging
 

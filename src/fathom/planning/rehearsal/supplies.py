@@ -27,6 +27,7 @@ PACKAGES = ("sklearn", "scipy")
 _ALL, _EACH, _LONGEST = 700, 110, 1000  # documents, those of a category at least, characters of one
 _OTHER = "math.HO"  # a category that domains of all other fields have
 _SECOND = ("eess.IV", "hep-lat", "nlin.CD", "q-fin.ST", "gr-qc", "math.KT", "physics.ao-ph", "stat.CO")
+_ESCAPED = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"})
 _NAMES = ("Abel", "Bode", "Crick", "Dirac", "Euler", "Frege", "Gauss", "Hilbert", "Ito", "Jordan", "Kepler")
 
 
@@ -79,24 +80,17 @@ class Library:
 
     def write_words(self, count: int) -> Iterator[list[str]]:
         """Yield lists of eight words."""
-        words = [
-            word for text in self.texts for word in text.lower().split() if word.isalpha() and len(word) > 3
-        ]
+        every = (word for text in self.texts for word in text.lower().split())
+        words = [word for word in every if word.isalpha() and len(word) > 3]
         for place in range(count):
             yield words[8 * place : 8 * place + 8]
 
 
-def name_categories(domains: Mapping[str, Domain]) -> dict[str, str]:
-    """Return a category of arXiv for each domain, one that no other domain takes first."""
-    return {
-        name: next((each for each in domain.categories if "*" not in each), _OTHER)
-        for name, domain in domains.items()
-    }
-
-
 def write_dump(folder: Path, config: Config, library: Library) -> None:
     """Write an arXiv dump: metadata, and full texts of two thirds of the documents in two shards."""
-    chosen = library.choose(list(dict.fromkeys([*name_categories(config.domains).values(), _OTHER])))
+    # of each domain a category that no other domain takes first
+    plain = ([name for name in domain.categories if "*" not in name] for domain in config.domains.values())
+    chosen = library.choose([*dict.fromkeys([*(names[0] if names else _OTHER for names in plain), _OTHER])])
     metadata: list[dict[str, Any]] = []
     shards: tuple[list[dict[str, Any]], ...] = ([], [])
     number = itertools.count()
@@ -109,7 +103,7 @@ def write_dump(folder: Path, config: Config, library: Library) -> None:
                 **_make_details(place, category, _SECOND if len(chosen) == 2 else ()),
             })  # fmt: skip
             if place % 3:
-                text = f"\\section{{{record.title}}}\n\n{_escape(record.text)}\n"
+                text = f"\\section{{{record.title}}}\n\n{record.text.translate(_ESCAPED)}\n"
                 shards[place % 2].append({"text": text, "meta": {"arxiv_id": identifier}})
     make_folder(folder / "redpajama")
     _write_lines(folder / "arxiv-metadata-oai-snapshot.json", metadata)
@@ -177,22 +171,16 @@ def remove_references(folder: Path, domains: Sequence[str]) -> None:
 
 
 def _write_questions(records: Sequence[Record]) -> Iterator[dict[str, str]]:
-    """Yield entries of a reference: a sentence without its last word."""
     seen = set()
     for record in records:
         sentence = record.text.partition(". ")[0].split()
         target = sentence[-1].strip(".,:") if sentence else ""
         prompt = " ".join(sentence[:-1])
-        if (
-            len(sentence) > 6
-            and target.isalpha()
-            and prompt[-1].isalnum()
-            and target.lower() not in prompt.lower()
-        ):
-            key = (prompt.lower(), target.lower())
-            if key not in seen:
-                seen.add(key)
-                yield {"category": record.field, "prompt": prompt, "target": f" {target}"}
+        fits = len(sentence) > 6 and target.isalpha() and prompt[-1].isalnum()
+        key = (prompt.lower(), target.lower())
+        if fits and key[1] not in key[0] and key not in seen:
+            seen.add(key)
+            yield {"category": record.field, "prompt": prompt, "target": f" {target}"}
 
 
 def fill_hub(hub: Hub, config: Config, sources: Sequence[ModelRow], library: Library) -> None:
@@ -243,7 +231,6 @@ def _publish_texts(hub: Hub, sources: Sequence[tuple[str, TextSource]], library:
 
 
 def _pack(file: str, members: Mapping[str, bytes]) -> bytes:
-    """Return a file with some members: an archive, or lines of text."""
     if "" in members:
         if file.endswith((".parquet", ".csv", ".zip")):
             raise InputError(
@@ -294,9 +281,8 @@ def _make_choices(library: Library) -> dict[str, list[dict[str, Any]]]:
     return {"test": rows[5:], "dev": rows[:5]}
 
 
-@cache
-def _list_tasks() -> Mapping[str, Any]:
-    """Return the tasks of lm-evaluation-harness by name; it reads thousands of files."""
+@cache  # it reads thousands of files
+def _read_tasks() -> Mapping[str, Any]:
     from lm_eval.tasks import TaskManager
 
     return cast(Mapping[str, Any], TaskManager().task_index)
@@ -305,15 +291,13 @@ def _list_tasks() -> Mapping[str, Any]:
 def _publish_task(hub: Hub, name: str, library: Library) -> None:
     from lm_eval.tasks._yaml_loader import load_yaml
 
-    entry = _list_tasks()[name]
+    entry = _read_tasks()[name]
     about = load_yaml(entry.yaml_path, resolve_func=False)
     key = str(about["dataset_path"]), str(about.get("dataset_name") or "")
     if key not in DATA_SETS:
-        raise InputError(
-            f"nothing stands for the data set of task {name}: {' '.join(key).strip()}",
-            "train_before_test.tasks",
-            "leave the task out of the rehearsal, or add its rows to planning/rehearsal/supplies.py",
-        )
+        what = f"nothing stands for the data set of task {name}: {' '.join(key).strip()}"
+        hint = "leave the task out of the rehearsal, or add its rows to planning/rehearsal/supplies.py"
+        raise InputError(what, "train_before_test.tasks", hint)
     made = DATA_SETS[key]
     parts = {
         split: [made.make(words, place) for place, words in enumerate(library.write_words(40))]
@@ -322,19 +306,12 @@ def _publish_task(hub: Hub, name: str, library: Library) -> None:
     _publish_parts(hub, key[0], "", key[1] or "default", parts)
 
 
-def _escape(text: str) -> str:
-    for mark in "&%$#_{}":
-        text = text.replace(mark, f"\\{mark}")
-    return text
-
-
 def _write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-Row = dict[str, Any]
-Maker = Callable[[list[str], int], Row]
-"""Takes eight words and a number, and returns a row."""
+Maker = Callable[[list[str], int], Any]
+"""Takes eight words and a number, and returns a row, or the value of a column."""
 
 
 class DataSet(NamedTuple):
@@ -344,155 +321,117 @@ class DataSet(NamedTuple):
     splits: tuple[str, ...] = ("train", "validation", "test")
 
 
-def _sentence(words: list[str]) -> str:
-    return f"The {' '.join(words[:6])}."
+def _rows(**columns: Any) -> Maker:
+    """Return what makes rows of columns, each with a value or what makes one."""
 
-
-def _pair(first: str, second: str) -> Maker:
-    def make(words: list[str], number: int) -> Row:
-        return {first: _sentence(words), second: _sentence(words[2:]), "label": number % 2, "idx": number}
+    def make(words: list[str], number: int) -> dict[str, Any]:
+        return {name: each(words, number) if callable(each) else each for name, each in columns.items()}
 
     return make
 
 
-def _judge(words: list[str], number: int) -> Row:
-    return {"sentence": _sentence(words), "label": number % 2, "idx": number}
+def _text(start: int = 0, step: int = 1) -> Maker:
+    return lambda words, _: f"The {' '.join(words[start::step][:6])}."
 
 
-def _infer(words: list[str], number: int) -> Row:
-    premise, hypothesis = _sentence(words), _sentence(words[1:])
-    return {"premise": premise, "hypothesis": hypothesis, "label": number % 3, "idx": number}
+def _word(place: int) -> Maker:
+    return lambda words, _: words[place]
 
 
-def _choose(question: str, count: int) -> Maker:
-    """Return what makes questions with so many options, under a name of their column."""
-
-    def make(words: list[str], number: int) -> Row:
-        options = {"text": words[:count], "label": list("ABCDE"[:count])}
-        answer = "ABCDE"[number % count]
-        return {"id": str(number), question: _sentence(words), "choices": options, "answerKey": answer}
-
-    return make
+def _label(count: int) -> Maker:
+    return lambda _, number: number % count
 
 
-def _word_in_context(words: list[str], number: int) -> Row:
-    return {
-        "word": words[0], "sentence1": _sentence(words), "sentence2": _sentence(words[::-1]), "start1": 4,
-        "start2": 4, "end1": 4 + len(words[0]), "end2": 6, "idx": number, "label": number % 2,
-    }  # fmt: skip
+def _letter(letters: str) -> Maker:
+    return lambda _, number: letters[number % len(letters)]
 
 
-def _social(words: list[str], number: int) -> Row:
-    answers = {f"answer{letter}": word for letter, word in zip("ABC", words, strict=False)}
-    return {
-        "context": _sentence(words),
-        "question": "What comes next?",
-        **answers,
-        "label": str(number % 3 + 1),
-    }
+def _number(_: list[str], number: int) -> int:
+    return number
 
 
-def _ending(words: list[str], number: int) -> Row:
-    return {
-        "ind": number, "activity_label": words[0], "ctx_a": _sentence(words), "ctx_b": words[1],
-        "ctx": f"{_sentence(words)} {words[1]}", "endings": words[2:6], "source_id": str(number),
-        "split": "train", "split_type": "indomain", "label": str(number % 4),
-    }  # fmt: skip
+def _name(_: list[str], number: int) -> str:
+    return str(number)
 
 
-def _math(words: list[str], number: int) -> Row:
-    listed = " , ".join(f"{letter} ) {number + place}" for place, letter in enumerate("abcde"))
-    return {
-        "Problem": f"What is {number} plus {words[0]}?", "Rationale": _sentence(words), "options": listed,
-        "correct": "abcde"[number % 5], "annotated_formula": "", "linear_formula": "", "category": "general",
-    }  # fmt: skip
+def _choose(question: str, letters: str, **more: Maker) -> Maker:
+    """Return what makes questions with an option for each letter, under a name of their column."""
+    return _rows(
+        id=_name, **{question: _text()},
+        choices=lambda words, _: {"text": words[: len(letters)], "label": list(letters)},
+        answerKey=_letter(letters), **more,
+    )  # fmt: skip
 
 
-def _medical(words: list[str], number: int) -> Row:
-    options = {f"op{letter}": word for letter, word in zip("abcd", words, strict=False)}
-    return {
-        "id": str(number), "question": _sentence(words), **options, "cop": number % 4,
-        "choice_type": "single", "exp": _sentence(words), "subject_name": "x", "topic_name": "x",
-    }  # fmt: skip
-
-
-def _head(words: list[str], number: int) -> Row:
-    answers = [{"aid": place + 1, "atext": word} for place, word in enumerate(words[:4])]
-    return {
-        "name": "x", "year": "2013", "category": "x", "qid": number, "qtext": _sentence(words),
-        "ra": number % 4 + 1, "answers": answers,
-    }  # fmt: skip
-
+_JUDGED = _rows(sentence=_text(), label=_label(2), idx=_number)
+_INFERRED = {"premise": _text(), "hypothesis": _text(1), "label": _label(3), "idx": _number}
+_PARTS = ("train", "validation_matched", "validation_mismatched", "test_matched", "test_mismatched")
 
 DATA_SETS: Mapping[tuple[str, str], DataSet] = {
-    ("nyu-mll/glue", "cola"): DataSet(_judge),
-    ("nyu-mll/glue", "sst2"): DataSet(_judge),
-    ("nyu-mll/glue", "mnli"): DataSet(
-        _infer, ("train", "validation_matched", "validation_mismatched", "test_matched", "test_mismatched")
-    ),
-    ("nyu-mll/glue", "qnli"): DataSet(_pair("question", "sentence")),
-    ("nyu-mll/glue", "rte"): DataSet(_pair("sentence1", "sentence2")),
-    ("nyu-mll/glue", "mrpc"): DataSet(_pair("sentence1", "sentence2")),
-    ("nyu-mll/glue", "qqp"): DataSet(_pair("question1", "question2")),
-    ("aps/super_glue", "wic"): DataSet(_word_in_context),
+    ("nyu-mll/glue", "cola"): DataSet(_JUDGED),
+    ("nyu-mll/glue", "sst2"): DataSet(_JUDGED),
+    ("nyu-mll/glue", "mnli"): DataSet(_rows(**_INFERRED), _PARTS),
+    **{
+        ("nyu-mll/glue", name): DataSet(_rows(**{a: _text(), b: _text(2)}, label=_label(2), idx=_number))
+        for name, a, b in (
+            ("qnli", "question", "sentence"), ("rte", "sentence1", "sentence2"),
+            ("mrpc", "sentence1", "sentence2"), ("qqp", "question1", "question2"),
+        )
+    },
+    ("aps/super_glue", "wic"): DataSet(_rows(
+        word=_word(0), sentence1=_text(), sentence2=_text(-1, -1), start1=4, start2=4,
+        end1=lambda words, _: 4 + len(words[0]), end2=6, idx=_number, label=_label(2),
+    )),
     ("aps/super_glue", "boolq"): DataSet(
-        lambda words, number: {
-            "question": _sentence(words),
-            "passage": _sentence(words[::-1]),
-            "idx": number,
-            "label": number % 2,
-        }
+        _rows(question=_text(), passage=_text(-1, -1), idx=_number, label=_label(2))
     ),
     ("facebook/anli", ""): DataSet(
-        lambda words, number: {"uid": str(number), "reason": "", **_infer(words, number)},
+        _rows(uid=_name, reason="", **_INFERRED),
         tuple(f"{split}_r{number}" for number in (1, 2, 3) for split in ("train", "dev", "test")),
     ),
-    ("tau/commonsense_qa", ""): DataSet(
-        lambda words, number: _choose("question", 5)(words, number) | {"question_concept": words[0]}
-    ),
-    ("lighteval/siqa", ""): DataSet(_social, ("train", "validation")),
-    ("allenai/winogrande", "winogrande_xl"): DataSet(
-        lambda words, number: {
-            "sentence": f"The {words[0]} met the {words[1]} because _ was {words[2]}.",
-            "option1": words[0],
-            "option2": words[1],
-            "answer": str(number % 2 + 1),
-        }
-    ),
-    ("Rowan/hellaswag", ""): DataSet(_ending),
-    ("allenai/openbookqa", "main"): DataSet(_choose("question_stem", 4)),
-    ("allenai/ai2_arc", "ARC-Easy"): DataSet(_choose("question", 4)),
-    ("allenai/ai2_arc", "ARC-Challenge"): DataSet(_choose("question", 4)),
+    ("tau/commonsense_qa", ""): DataSet(_choose("question", "ABCDE", question_concept=_word(0))),
+    ("lighteval/siqa", ""): DataSet(_rows(
+        context=_text(), question="What comes next?", answerA=_word(0), answerB=_word(1), answerC=_word(2),
+        label=_letter("123"),
+    ), ("train", "validation")),
+    ("allenai/winogrande", "winogrande_xl"): DataSet(_rows(
+        sentence=lambda words, _: f"The {words[0]} met the {words[1]} because _ was {words[2]}.",
+        option1=_word(0), option2=_word(1), answer=_letter("12"),
+    )),
+    ("Rowan/hellaswag", ""): DataSet(_rows(
+        ind=_number, activity_label=_word(0), ctx_a=_text(), ctx_b=_word(1),
+        ctx=lambda words, number: f"{_text()(words, number)} {words[1]}", endings=lambda words, _: words[2:6],
+        source_id=_name, split="train", split_type="indomain", label=_letter("0123"),
+    )),
+    ("allenai/openbookqa", "main"): DataSet(_choose("question_stem", "ABCD")),
+    ("allenai/ai2_arc", "ARC-Easy"): DataSet(_choose("question", "ABCD")),
+    ("allenai/ai2_arc", "ARC-Challenge"): DataSet(_choose("question", "ABCD")),
     ("google-research-datasets/nq_open", ""): DataSet(
-        lambda words, _: {"question": " ".join(words[:5]), "answer": [words[5]]}, ("train", "validation")
+        _rows(question=lambda words, _: " ".join(words[:5]), answer=lambda words, _: [words[5]]),
+        ("train", "validation"),
     ),
-    ("allenai/sciq", ""): DataSet(
-        lambda words, _: {
-            "question": _sentence(words),
-            "distractor3": words[3],
-            "distractor1": words[1],
-            "distractor2": words[2],
-            "correct_answer": words[0],
-            "support": _sentence(words),
-        }
-    ),
-    ("baber/piqa", ""): DataSet(
-        lambda words, number: {
-            "goal": _sentence(words),
-            "sol1": words[0],
-            "sol2": words[1],
-            "label": number % 2,
-        }
-    ),
-    ("regisss/math_qa", ""): DataSet(_math),
-    ("openai/gsm8k", "main"): DataSet(
-        lambda words, number: {
-            "question": f"{_sentence(words)} What is {number} plus 1?",
-            "answer": f"One more.\n#### {number + 1}",
-        },
-        ("train", "test"),
-    ),
-    ("openlifescienceai/medmcqa", ""): DataSet(_medical),
-    ("EleutherAI/headqa", "en"): DataSet(_head),
-}
+    ("allenai/sciq", ""): DataSet(_rows(
+        question=_text(), distractor3=_word(3), distractor1=_word(1), distractor2=_word(2),
+        correct_answer=_word(0), support=_text(),
+    )),
+    ("baber/piqa", ""): DataSet(_rows(goal=_text(), sol1=_word(0), sol2=_word(1), label=_label(2))),
+    ("regisss/math_qa", ""): DataSet(_rows(
+        Problem=lambda words, number: f"What is {number} plus {words[0]}?", Rationale=_text(),
+        options=lambda _, number: " , ".join(f"{name} ) {number + at}" for at, name in enumerate("abcde")),
+        correct=_letter("abcde"), annotated_formula="", linear_formula="", category="general",
+    )),
+    ("openai/gsm8k", "main"): DataSet(_rows(
+        question=lambda words, number: f"{_text()(words, number)} What is {number} plus 1?",
+        answer=lambda _, number: f"One more.\n#### {number + 1}",
+    ), ("train", "test")),
+    ("openlifescienceai/medmcqa", ""): DataSet(_rows(
+        id=_name, question=_text(), opa=_word(0), opb=_word(1), opc=_word(2), opd=_word(3), cop=_label(4),
+        choice_type="single", exp=_text(), subject_name="x", topic_name="x",
+    )),
+    ("EleutherAI/headqa", "en"): DataSet(_rows(
+        name="x", year="2013", category="x", qid=_number, qtext=_text(),
+        ra=lambda _, number: number % 4 + 1,
+        answers=lambda words, _: [{"aid": at, "atext": word} for at, word in enumerate(words[:4], start=1)],
+    )),
+}  # fmt: skip
 """Data sets by id and subset; empty: the only one. Columns are those of the data sets' cards."""

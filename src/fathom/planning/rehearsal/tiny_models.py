@@ -96,10 +96,7 @@ WRAPPERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 def make_family_config(kind: str, **sizes: int) -> Any:
     """Return the configuration of a tiny model of a family.
 
-    Parameters
-    ----------
-    kind : str
-        One of :data:`FAMILIES`, of :data:`WRAPPERS`, or another model type of transformers.
+    `kind`: one of :data:`FAMILIES`, of :data:`WRAPPERS`, or another model type of transformers.
     """
     from transformers import CONFIG_MAPPING, AutoConfig
 
@@ -118,7 +115,6 @@ def make_family_config(kind: str, **sizes: int) -> Any:
 
 
 def _fit(kind: str, sizes: Mapping[str, int], known: Any = None) -> dict[str, Any]:
-    """Return settings of a tiny text model of a type, those that its configuration knows."""
     from transformers import CONFIG_MAPPING
 
     known = known or CONFIG_MAPPING[kind]()

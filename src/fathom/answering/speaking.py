@@ -205,13 +205,11 @@ class SpeakingAnswerer:
         return [text.partition(until)[0] if until else text for text in texts]
 
     def _identify(self, messages: Sequence[Message], limit: int) -> str:
-        """Return a hash of what a reply depends on."""
         return hash_text(
             self._model.pointer.server, json.dumps(messages), str(limit), str(self._speaker.thinking)
         )
 
     def _ask(self, asked: Mapping[str, list[Message]], max_tokens: int) -> Iterator[None]:
-        """Send requests, some at one time, and keep each reply as it arrives."""
         speaker, served, key = self._speaker, self._model.served, self._model.access_key
         limit = max_tokens + speaker.thinking
         options: dict[str, Any] = {"max_tokens": limit, TEMPERATURE: 0}

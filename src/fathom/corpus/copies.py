@@ -133,7 +133,6 @@ def find_wholes(documents: Sequence[Path], ids: pl.Series, shared: Shared) -> di
 
 
 def _choose_wholes(rows: pl.DataFrame, table: pl.DataFrame) -> list[int]:
-    """Return the numbers of documents that are left out, longest first."""
     sentences = rows["sentence"].to_numpy()
     holders = np.bincount(sentences) if len(sentences) else np.zeros(0, np.int64)
     places = rows.with_row_index("start").group_by("document").agg(pl.col("start").min(), pl.len())
@@ -168,10 +167,7 @@ def _read_facts(documents: Sequence[Path], wanted: pl.Series) -> pl.DataFrame:
 def describe_copies(copies: Copies, ids: pl.Series) -> dict[str, Any]:
     """Return how many documents are copies, and which files have copies of which.
 
-    Parameters
-    ----------
-    ids : pl.Series
-        All ids. Of documents of a folder, the file stands before the first `#`.
+    `ids`: all ids. Of documents of a folder, the file stands before the first `#`.
 
     Returns
     -------

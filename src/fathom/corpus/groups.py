@@ -185,10 +185,7 @@ def _read_bucket(
 def find_edges(rows: pl.DataFrame, max_documents: int) -> tuple[Edges, dict[str, int]]:
     """Return the pairs of neighbours among the documents of each hash, in the order of the hashes.
 
-    Parameters
-    ----------
-    max_documents : int
-        Most documents that a sentence may join; near-duplicates always join.
+    `max_documents`: most documents that a sentence may join; near-duplicates always join.
 
     Returns
     -------
@@ -222,10 +219,7 @@ def find_edges(rows: pl.DataFrame, max_documents: int) -> tuple[Edges, dict[str,
 def join_documents(count: int, edges: Edges, limit: int) -> tuple[Integers, int]:
     """Join documents, strong evidence first, into groups of at most `limit`.
 
-    Parameters
-    ----------
-    limit : int
-        Most documents of a group that a sentence may make.
+    `limit`: most documents of a group that a sentence may make.
 
     Returns
     -------

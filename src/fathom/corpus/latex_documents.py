@@ -102,10 +102,7 @@ def read_title(source: str) -> str:
 def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -> Iterator[Heading | str]:
     r"""Yield the headings and paragraphs of a source as plain text; footnotes and captions are paragraphs.
 
-    Parameters
-    ----------
-    comments : bool, optional
-        Whether a `%` begins a comment; by default only in a whole source, with `\documentclass`.
+    `comments`: whether a `%` begins a comment; by default only in a whole source, with `\documentclass`.
     """
     text = text.replace(BLOCK, "").replace("\r\n", "\n").replace("\r", "\n")
     if comments is None:
@@ -147,8 +144,6 @@ def latex_to_prose(text: str, counts: Counter[str]) -> str:
 
 
 class _Structure:
-    """Cuts a source into headings and paragraphs, both still LaTeX."""
-
     def __init__(self, text: str, depth: int = 0) -> None:
         self._source, self._ends, self._depth = Source.of(text), Ends(text), depth
         self._paragraph: list[str] = []
@@ -331,7 +326,6 @@ def _tidy(pieces: list[str]) -> list[str]:
 
 
 def _prepare(text: str) -> str:
-    """Return LaTeX with only commands that the converter knows."""
     if not any(sign in text for sign in ("\\", "{{", "$")):
         return text
     if "ite" in text:
@@ -370,7 +364,6 @@ def _drop_own_line(match: re.Match[str]) -> str:
 
 
 def _resolve(match: re.Match[str], source: Source) -> tuple[str, int]:
-    """Return the text of a command, and where its arguments end."""
     name, place = match[1], match.end()
     if name in KEPT_ARGUMENT:
         return _keep_argument(name, source, place)
@@ -387,7 +380,6 @@ def _resolve(match: re.Match[str], source: Source) -> tuple[str, int]:
 
 
 def _keep_argument(name: str, source: Source, place: int) -> tuple[str, int]:
-    """Return the words of a command that styles them."""
     most, kept = KEPT_ARGUMENT[name]
     groups, end = source.take_groups(place, most)
     if not groups:
@@ -537,7 +529,6 @@ def expand_terms(text: str) -> str:
 
 
 def _find_terms(text: str) -> dict[str, _Term]:
-    """Return the terms that a source defines, by their keys."""
     if (
         "acro" not in text
         and "abbreviation" not in text

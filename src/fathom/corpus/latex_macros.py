@@ -118,7 +118,6 @@ def replace_where(
 
 
 def _skip_empty_line(text: str, start: int, end: int) -> int:
-    """Return where a text continues if the part between two places is removed."""
     rest = _REST_OF_LINE.match(text, end)
     alone = rest is not None and not text[text.rfind("\n", 0, start) + 1 : start].strip()
     return rest.end() if rest and alone else end

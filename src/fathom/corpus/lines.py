@@ -79,10 +79,7 @@ class JsonLines:
     def parse(self, parse: Callable[[bytes], Value]) -> Iterator[Value]:
         """Yield the parsed value of each line that is not blank.
 
-        Raises
-        ------
-        InputError
-            If the file is truncated, cannot be decompressed, or has too many malformed lines.
+        Raise `InputError` if the file is truncated, cannot be decompressed, or has too many malformed lines.
         """
         self._read_at = _look_at(self._path)
         raw = HashingReader(self._path)

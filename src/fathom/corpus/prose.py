@@ -59,7 +59,6 @@ def docstring_to_text(docstring: str) -> str:
 
 
 def _split_paragraphs(lines: list[str]) -> list[list[str]]:
-    """Return the lines of each paragraph that may be prose."""
     found: list[list[str]] = [[]]
     section = ""
     place = 0

@@ -45,7 +45,8 @@ def measure_log_density(
     It is the logarithm of the mean of exp(−|d − e|² / 2h²) over the set's vectors e. The constant factor of a
     density, which depends on bandwidth and dimension alone, is left out. Computed in float32 where its
     rounding stays well below `TOLERANCE`, else in float64. Raise `InputError` if the bandwidth is not
-    positive, a set is empty or not finite, or dimensions differ.
+    positive, a set is empty or not finite, or dimensions differ. Returned: array of float64 of shape
+    (n_points,). In nats, at most 0.
 
     Parameters
     ----------
@@ -57,11 +58,6 @@ def measure_log_density(
         h, in the units of the vectors.
     threads : int, default=1
         On a processor; changes no bit of the result.
-
-    Returns
-    -------
-    array of float64 of shape (n_points,)
-        In nats, at most 0.
     """
     check_sets(points, centres, bandwidth)
     scale = Scale.fit(points, centres, bandwidth)
@@ -229,12 +225,7 @@ def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None)
     """Find the points of a space that a set leaves uncovered [CompComp, Eqs. 5 and 8].
 
     `percentile`: t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all
-    differences.
-
-    Returns
-    -------
-    array of bool of shape (n_points,)
-        Where the space is denser than the set.
+    differences. Returned: array of bool of shape (n_points,). Where the space is denser than the set.
     """
     if percentile is not None and not 0 <= percentile <= 1:
         raise InputError(f"t_d = {percentile:g} is not from 0 to 1", "coverage.gap_percentile")
@@ -258,12 +249,8 @@ def _find_libraries() -> ThreadpoolController:
 def correlate_densities(one: Values, other: Values) -> float:
     """Return Pearson's correlation of two densities, given their logarithms [CompComp, Eq. 6].
 
-    Returned: NaN if one of them is the same at every point, or there are none.
-
-    Parameters
-    ----------
-    one, other : array of float64 of shape (n_points,)
-        Log-densities at the same points.
+    Returned: NaN if one of them is the same at every point, or there are none. `one, other` (array of float64
+    of shape (n_points,)): log-densities at the same points.
     """
     if not len(one):
         return float("nan")

@@ -178,10 +178,7 @@ class Expansion:
     def repeat(self, subsets: pl.DataFrame) -> None:
         """Repeat a round from its table, without computing correlations.
 
-        Raises
-        ------
-        ValueError
-            If it looked at other subsets than this round would.
+        Raise `ValueError` if it looked at other subsets than this round would.
         """
         if subsets["subset"].to_list() != self._waiting[: len(subsets)] or subsets.is_empty():
             raise ValueError("this round does not follow")
@@ -212,7 +209,6 @@ class Expansion:
         return self._end_round(table)
 
     def _correlate(self, subset: int) -> float:
-        """Return the correlation of a subset with the corpus, at the points that are not its own."""
         others = self._owners != subset
         of_subset = self._densities[subset].astype(np.float64)
         return correlate_densities(of_subset[others], self._of_corpus[others])
@@ -394,7 +390,6 @@ def find_owners(space: Space, starts: npt.NDArray[np.int64], own_points: bool) -
 
 
 def _describe_corpus(documents: pl.DataFrame, expansion: Expansion) -> dict[str, Any]:
-    """Return the size of the corpus at the end, and how it compares with its domain at the points."""
     kept = documents.filter(pl.col("round") > 0)
     sentences = int(kept["sentences"].sum())
     return {

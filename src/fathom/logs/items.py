@@ -59,17 +59,10 @@ class ItemLogs(NamedTuple):
 def read_logs(paths: Sequence[Path]) -> ItemLogs:
     """Read logs of other programs.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Logs, or folders with logs at any depth: samples of lm-evaluation-harness, logs of Inspect, instances
-        of Every Eval Ever, tables with the columns of :data:`NEEDED`. The kind follows from the content.
-
-    Raises
-    ------
-    InputError
-        If a path is not a log, a log is damaged or has no samples, a model has two logs of one task, or an
-        item's text differs between models.
+    `paths`: logs, or folders with logs at any depth: samples of lm-evaluation-harness, logs of Inspect,
+    instances of Every Eval Ever, tables with the columns of :data:`NEEDED`. The kind follows from the
+    content. Raise `InputError` if a path is not a log, a log is damaged or has no samples, a model has two
+    logs of one task, or an item's text differs between models.
     """
     notes: list[str] = []
     left_out: Counter[str] = Counter()
@@ -100,7 +93,6 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
 
 
 def _tell_left_out(counts: Counter[str], first: Mapping[str, str]) -> list[str]:
-    """Return how much was left out by each reason, and the place of the first."""
     return [
         f"{count:,} {reason}" + (f" (the first: {first[reason]})" if reason in first else "")
         for reason, count in sorted(counts.items())
@@ -132,14 +124,12 @@ def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
 
 
 def _explain(inside: Sequence[Path]) -> str:
-    """Return what to do about a folder without logs."""
     if any(RESULTS.fullmatch(path.name) for path in inside):
         return "its results have no samples: call lm_eval with --log_samples"
     return f"lm-evaluation-harness, Inspect, Every Eval Ever, or a table of {', '.join(NEEDED)}"
 
 
 def _is_log(path: Path) -> bool:
-    """Tell whether a file of a folder is a log."""
     name = path.name.removesuffix(".gz")
     if SAMPLES.fullmatch(path.name) or name.endswith(".eval"):
         return True
@@ -210,7 +200,6 @@ def _name_folders(folders: Iterable[str]) -> dict[str, str]:
 
 
 def _require_one_log_each(frame: pl.DataFrame) -> None:
-    """Check that no model has scores of one item by one metric in two files."""
     files = frame.group_by(_SEVERAL).agg(pl.col("file").unique().sort())
     twice = files.filter(pl.col("file").list.len() > 1).sort(_SEVERAL)
     if len(twice):
@@ -223,7 +212,6 @@ def _require_one_log_each(frame: pl.DataFrame) -> None:
 
 
 def _make_frame(log: RawLog) -> pl.DataFrame:
-    """Return the items of one log as a table, with keys of their texts."""
     columns = ("item", "metric", "score", "text", "group", "cluster", "prompt", "target", "answer", "options")
     kinds = dict.fromkeys(columns, pl.String) | {"score": pl.Float64, "options": pl.Int64}
     frame = pl.DataFrame(log.items, schema=kinds, orient="row")
@@ -263,7 +251,6 @@ def _require_same_texts(frame: pl.DataFrame) -> None:
 
 
 def _average(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """Return each item of a model once, with the mean of its repetitions, under ITEMS."""
     shown = ("cluster", "group", "higher_is_better", "prompt", "target", "answer", "options")
     once = frame.group_by(_SEVERAL, maintain_order=True).agg(
         pl.col("score").mean(), *(pl.col(name).first() for name in shown), _times=pl.len()

@@ -51,12 +51,8 @@ def read_harness(path: Path) -> RawLog:
     """Read the samples of one model on one task.
 
     A task of a group, such as a subject of MMLU, becomes a part of the group. Where answers were filtered in
-    several ways, metric and filter together name a metric.
-
-    Parameters
-    ----------
-    path : Path
-        `samples_TASK_TIME.jsonl`; the results of the same time beside it name the model.
+    several ways, metric and filter together name a metric. `path`: `samples_TASK_TIME.jsonl`; the results of
+    the same time beside it name the model.
     """
     named = SAMPLES.fullmatch(path.name)
     if named is None:
@@ -147,7 +143,6 @@ def _list_scores(row: Mapping[str, Any], where: str, log: RawLog) -> dict[str, f
 
 
 def _describe(row: Mapping[str, Any], part: str, where: str) -> ItemScore:
-    """Return what a sample says of its item."""
     number = need_text(row.get("doc_id"), "doc_id", where)
     doc = row["doc"] if isinstance(row.get("doc"), dict) else {}
     requests = _list_requests(row.get("arguments"))
@@ -209,10 +204,7 @@ _ENDINGS = ("_samples.jsonl", ".jsonl")
 def read_instances(path: Path) -> list[RawLog]:
     """Read the instances of a record; the aggregate record beside, if it is there, says the metrics.
 
-    Raises
-    ------
-    InputError
-        If a line is not an instance, or a score is not a number.
+    Raise `InputError` if a line is not an instance, or a score is not a number.
     """
     metrics = _read_metrics(path)
     found: dict[tuple[str, str], RawLog] = {}
@@ -228,7 +220,6 @@ def read_instances(path: Path) -> list[RawLog]:
 
 
 def _read_metrics(path: Path) -> dict[str, tuple[str, bool | None]]:
-    """Return name and direction of each metric of the aggregate record, by the id of its result."""
     stem = next(
         (path.name.removesuffix(ending) for ending in _ENDINGS if path.name.endswith(ending)), path.name
     )
@@ -245,7 +236,6 @@ def _read_metrics(path: Path) -> dict[str, tuple[str, bool | None]]:
 
 
 def _read_metric(result: Any, where: str) -> tuple[str, tuple[str, bool | None]]:
-    """Return the id of a result, with name and direction of its metric."""
     config = (result.get("metric_config") or {}) if isinstance(result, dict) else None
     if not isinstance(config, dict):
         raise InputError("no object where a result has its metric", where, _DAMAGED)
@@ -312,12 +302,8 @@ def read_inspect(path: Path) -> RawLog:
     """Read the samples of one evaluation; each scorer is a metric, and each key of its value a further one.
 
     Samples that ended in an error or are marked invalid, and scores that a scorer left open (NaN) or gives in
-    words, are left out and counted.
-
-    Raises
-    ------
-    InputError
-        If the file is not a log of Inspect, is damaged or has no samples, or a score is not a number.
+    words, are left out and counted. Raise `InputError` if the file is not a log of Inspect, is damaged or has
+    no samples, or a score is not a number.
     """
     _check_archive(path)
     with explain_imports(str(path)):
@@ -474,7 +460,6 @@ def read_score_table(path: Path) -> list[RawLog]:
 
 
 def _is_blank(score: Any) -> bool:
-    """Say whether a program left a score open."""
     if isinstance(score, str):
         return score.strip().lower() in {"", "nan", "na", "n/a", "none", "null"}
     return score is None or (isinstance(score, float) and math.isnan(score))

@@ -58,17 +58,8 @@ _STYLES = "\n".join(
 def read_docx(data: bytes, limit: int) -> FileContent:
     """Read a DOCX into sections by its heading styles.
 
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    limit : int
-        Most bytes that all members may unpack to.
-
-    Raises
-    ------
-    InputError
-        If it is not a DOCX, is encrypted, or unpacks to more.
+    `limit`: most bytes that all members may unpack to. Raise `InputError` if it is
+    not a DOCX, is encrypted, or unpacks to more.
     """
     import mammoth
 
@@ -85,7 +76,6 @@ def read_docx(data: bytes, limit: int) -> FileContent:
 
 
 def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
-    """Return an archive with formulas and fields as text, without broken parts and relations."""
     prepared = io.BytesIO()
     with open_archive(data, limit) as archive, zipfile.ZipFile(prepared, "w") as target:
         names = archive.namelist()
@@ -126,7 +116,6 @@ def _copy(archive: zipfile.ZipFile, name: str, target: zipfile.ZipFile, outline:
 
 
 def _find_main(archive: zipfile.ZipFile, names: list[str]) -> str:
-    """Return the name of the main part that the package declares."""
     for target in _list_targets(archive, _PACKAGE, "/officeDocument"):
         name = posixpath.normpath(target).lstrip("/")
         if name in names:
@@ -137,7 +126,6 @@ def _find_main(archive: zipfile.ZipFile, names: list[str]) -> str:
 
 
 def _list_targets(archive: zipfile.ZipFile, relations: str, kind: str) -> list[str]:
-    """Return the targets of relations of a kind."""
     try:
         root = parse_xml(read_member(archive, relations))
     except InputError:  # mammoth knows the usual places
@@ -147,7 +135,6 @@ def _list_targets(archive: zipfile.ZipFile, relations: str, kind: str) -> list[s
 
 
 def _list_parts(archive: zipfile.ZipFile, relations: str, folder: str) -> set[str]:
-    """Return the names of notes, comments, lists and styles."""
     return {
         posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
         for kind in _PARTS
@@ -156,12 +143,10 @@ def _list_parts(archive: zipfile.ZipFile, relations: str, folder: str) -> set[st
 
 
 def _find_relations(name: str) -> str:
-    """Return the name of the member with a part's relations."""
     return posixpath.join(posixpath.dirname(name), "_rels", f"{posixpath.basename(name)}.rels")
 
 
 def _list_relations(archive: zipfile.ZipFile, name: str) -> set[str]:
-    """Return the ids of a part's relations."""
     try:
         root = parse_xml(read_member(archive, name))
     except InputError:
@@ -170,7 +155,6 @@ def _list_relations(archive: zipfile.ZipFile, name: str) -> set[str]:
 
 
 def _list_notes(archive: zipfile.ZipFile, parts: set[str]) -> set[tuple[str, str]]:
-    """Return kind and id of each existing note and comment."""
     found: set[tuple[str, str]] = set()
     for name in sorted(parts & {*archive.namelist()}):
         try:
@@ -183,7 +167,6 @@ def _list_notes(archive: zipfile.ZipFile, parts: set[str]) -> set[tuple[str, str
 
 
 def _drop_unseen(root: Any, notes: set[tuple[str, str]]) -> None:
-    """Drop hidden text and references to missing notes."""
     for kind in _NOTES:
         for reference in [*root.iter(f"{_W}{kind}Reference")]:
             if (kind, reference.get(f"{_W}id") or "") not in notes:
@@ -212,7 +195,6 @@ def _make_text(root: Any, relations: set[str]) -> None:
 
 
 def _show_formulas(root: Any) -> None:
-    """Replace formulas by text or a mark."""
     for choices in [*root.iter(f"{_ALTERNATIVES}AlternateContent")]:
         chosen = choices.find(f"{_ALTERNATIVES}Choice")
         if chosen is not None and chosen.find(f".//{_M}oMath") is not None:
@@ -251,7 +233,6 @@ def _spell(formula: Any) -> str:
 
 
 def _is_inside_text(drawing: Any) -> bool:
-    """Say whether a drawing is inline, between words."""
     run = drawing.getparent()
     beside = [each for each in (run.getprevious(), run.getnext()) if each is not None]
     in_line = any(str(each.tag).endswith("}inline") for each in drawing)
@@ -259,7 +240,6 @@ def _is_inside_text(drawing: Any) -> bool:
 
 
 def _replace(element: Any, text: str, is_in_run: bool = False) -> None:
-    """Replace an element by text."""
     from lxml import etree
 
     run = etree.Element(f"{_W}{'t' if is_in_run else 'r'}")
@@ -270,7 +250,6 @@ def _replace(element: Any, text: str, is_in_run: bool = False) -> None:
 
 
 def _unwrap(element: Any) -> None:
-    """Replace an element by its children."""
     parent = element.getparent()
     place = parent.index(element)
     parent[place : place + 1] = [each for each in element if not str(each.tag).endswith("Pr")]

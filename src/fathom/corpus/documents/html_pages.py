@@ -62,12 +62,8 @@ def read_markup(text: str) -> FileContent:
     """Read HTML into sections.
 
     Scripts, styles, forms, navigation, code, data tables, footers and hidden elements are left out unless
-    they hold most of the page. A formula that is no line of text leaves a mark.
-
-    Raises
-    ------
-    InputError
-        If it has no element, or over 2,000 levels of elements that do more than group.
+    they hold most of the page. A formula that is no line of text leaves a mark. Raise `InputError` if it has
+    no element, or over 2,000 levels of elements that do more than group.
     """
     outline = Outline()
     title = add_markup(text, outline)
@@ -128,7 +124,6 @@ def _is_text(verbatim: Any) -> bool:
 
 
 def _iterate_texts(root: Any) -> Any:
-    """Yield the pieces of text that a page shows or may show."""
     waiting = [root]
     while waiting:
         element = waiting.pop()
@@ -139,8 +134,6 @@ def _iterate_texts(root: Any) -> Any:
 
 
 class _Walker:
-    """Walks over a page and adds its paragraphs to an outline."""
-
     def __init__(self, outline: Outline, page: Page) -> None:
         self._outline, self._page = outline, page
         self._in_link = self._in_code = self._doubtful = 0

@@ -28,8 +28,6 @@ MEMORY = 3 << 30
 
 
 class _Running(NamedTuple):
-    """A process and its ends."""
-
     process: "subprocess.Popen[bytes]"
     requests: IO[bytes]
     answers: IO[bytes]
@@ -56,13 +54,8 @@ class ReadingProcess:
     def read(self, path: Path) -> FileContent:
         """Read a file into sections.
 
-        Raises
-        ------
-        InputError
-            As :func:`fathom.corpus.documents.reading.read_document`; also if reading crashes or exceeds its
-            time or memory.
-        ModuleNotFoundError
-            If the format's reader is not installed.
+        Raise `InputError` as :func:`fathom.corpus.documents.reading.read_document`; also if reading crashes
+        or exceeds its time or memory; `ModuleNotFoundError` if the format's reader is not installed.
         """
         process = self._process = self._process or self._start()
         request = {"path": os.fsencode(path).hex(), "max_mb": self._max_mb, "seconds": self._seconds}
@@ -163,7 +156,6 @@ def _clean(text: str) -> str:
 
 
 def _limit(seconds: int) -> None:
-    """Limit the process to so much more processor time, and to MEMORY in all."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     wanted = int(used.ru_utime + used.ru_stime) + 1 + seconds

@@ -18,20 +18,12 @@ from numpy.typing import NDArray
 from fathom.answering.prompts import LETTERS, Item, Prompt, spell_letters
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
+from fathom.models import tokens
 from fathom.models.loading import find_context_length
 from fathom.models.open_model import OpenModel
 from fathom.models.placement import find_input_device
 from fathom.models.text_model import count_alike, find_long_length
-from fathom.models.tokens import (
-    EncodedPair,
-    decode_texts,
-    encode_chat_prefix,
-    encode_pairs,
-    encode_prompts,
-    encode_spellings,
-    encode_texts,
-    find_answer_end,
-)
+from fathom.models.tokens import EncodedPair
 from fathom.numerics.precision import use_full_precision
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
@@ -148,13 +140,13 @@ class ModelAnswerer:
         bare = (prompt._replace(examples=()).render(self.chat) for prompt in prompts)
         examples = (example for prompt in prompts for example in prompt.examples)
         new = [text for text in dict.fromkeys([*bare, *examples]) if text not in self._sizes]
-        self._sizes.update(zip(new, map(len, encode_texts(self._tokenizer, new)), strict=True))
+        self._sizes.update(zip(new, map(len, tokens.encode_texts(self._tokenizer, new)), strict=True))
         if not self.chat:  # a chat template takes one text at a time
             room = self._context - RESERVE
             likely = dict.fromkeys(self._shorten_by_sizes(prompt, room) for prompt in prompts)
             unknown = [prompt for prompt in likely if prompt not in self._lengths]
             texts = [prompt.render(self.chat) for prompt in unknown]
-            encoded = encode_prompts(self._tokenizer, texts, self._add_bos)
+            encoded = tokens.encode_prompts(self._tokenizer, texts, self._add_bos)
             self._lengths.update(zip(unknown, map(len, encoded), strict=True))
 
     def _shorten_by_sizes(self, prompt: Prompt, room: int) -> Prompt:
@@ -171,8 +163,8 @@ class ModelAnswerer:
     def _encode_prompt(self, prompt: Prompt) -> list[int]:
         text = prompt.render(self.chat)
         if self.chat:
-            return encode_chat_prefix(self._tokenizer, self._add_bos, text, prompt.system)
-        return encode_prompts(self._tokenizer, [text], self._add_bos)[0]
+            return tokens.encode_chat_prefix(self._tokenizer, self._add_bos, text, prompt.system)
+        return tokens.encode_prompts(self._tokenizer, [text], self._add_bos)[0]
 
     def _read(self, prompt: Prompt, max_tokens: int) -> list[int]:
         fitted = self._fit(prompt, max_tokens)
@@ -185,7 +177,7 @@ class ModelAnswerer:
         texts = [prompt.render(self.chat) for prompt in prompts]
         each_text = [text for text, some in zip(texts, answers, strict=True) for _ in some]
         every = [answer for some in answers for answer in some]
-        pairs = iter(encode_pairs(self._tokenizer, each_text, every, self._add_bos))
+        pairs = iter(tokens.encode_pairs(self._tokenizer, each_text, every, self._add_bos))
         return [[[next(pairs)] for _ in some] for some in answers]
 
     def _spell(
@@ -193,7 +185,7 @@ class ModelAnswerer:
     ) -> list[list[list[EncodedPair]]]:
         prefixes = map(self._encode_prompt, prompts)
         return [
-            encode_spellings(self._tokenizer, prefix, some)
+            tokens.encode_spellings(self._tokenizer, prefix, some)
             for prefix, some in zip(prefixes, answers, strict=True)
         ]
 
@@ -226,10 +218,10 @@ class ModelAnswerer:
             ids = plan.sequences[0].ids
             replicas = [open_replica(each, ids, self.name) for each in self._model.copies]
             budget = self._model.batch_tokens
-            tokens = join_token_scores(list(score_sequences(replicas, plan.sequences, budget, None)))
-        if not np.isfinite(tokens.log_probability).all():
+            scores = join_token_scores(list(score_sequences(replicas, plan.sequences, budget, None)))
+        if not np.isfinite(scores.log_probability).all():
             raise describe_non_finite(self.name, "a question", "answers")
-        return [float(tokens.log_probability[rows].sum()) for rows in plan.rows]
+        return [float(scores.log_probability[rows].sum()) for rows in plan.rows]
 
 
 def _cut(ids: Sequence[int], count: int) -> list[int]:
@@ -275,7 +267,7 @@ def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
 
     model, tokenizer = opened.model, opened.tokenizer
     own, training = model.generation_config, model.training
-    ends = {find_answer_end(tokenizer, opened.pointer.chat_template)[-1], tokenizer.eos_token_id}
+    ends = {tokens.find_answer_end(tokenizer, opened.pointer.chat_template)[-1], tokenizer.eos_token_id}
     ends.update(_list_ends(own.eos_token_id))
     model.generation_config = GenerationConfig(
         do_sample=False,
@@ -328,7 +320,7 @@ def _generate_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: 
     for row in found[:, longest:].tolist():
         stop = next((place for place, token in enumerate(row) if token in ends), len(row))
         rows.append(row[:stop])
-    return decode_texts(opened.tokenizer, rows, skip_special_tokens=True)
+    return tokens.decode_texts(opened.tokenizer, rows, skip_special_tokens=True)
 
 
 Way = Literal["letter", "text"]

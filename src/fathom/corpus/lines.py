@@ -6,15 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from fathom.errors import InputError
-from fathom.io import json_text
-from fathom.io.files import (
-    BYTE_ORDER_MARK,
-    LINE_MB,
-    HashingReader,
-    open_decompressed,
-    read_lines,
-    require_file,
-)
+from fathom.io import files, json_text
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused
@@ -68,8 +60,8 @@ class JsonLines:
         Share of malformed lines above which the file is refused, if there are more than five.
     """
 
-    def __init__(self, path: Path, max_malformed: float, max_line_mb: int = LINE_MB) -> None:
-        self._path, self._max_malformed, self._max_line = require_file(path), max_malformed, max_line_mb
+    def __init__(self, path: Path, max_malformed: float, max_line_mb: int = files.LINE_MB) -> None:
+        self._path, self._max_malformed, self._max_line = files.require_file(path), max_malformed, max_line_mb
         self._first: list[dict[str, Any]] = []
         self._sha256 = ""
         self._read_at = (0, 0, 0)
@@ -82,8 +74,8 @@ class JsonLines:
         Raise `InputError` if the file is truncated, cannot be decompressed, or has too many malformed lines.
         """
         self._read_at = _look_at(self._path)
-        raw = HashingReader(self._path)
-        stream = open_decompressed(self._path, raw)
+        raw = files.HashingReader(self._path)
+        stream = files.open_decompressed(self._path, raw)
         try:
             for number, line in enumerate(self._read(stream), start=1):
                 if line is None:
@@ -112,8 +104,8 @@ class JsonLines:
         """Yield the raw lines, None for too long ones; raise `InputError` if the stream ends too early."""
         number = 0
         try:
-            for number, line in enumerate(read_lines(stream, self._max_line), start=1):
-                yield line.removeprefix(BYTE_ORDER_MARK) if number == 1 and line else line
+            for number, line in enumerate(files.read_lines(stream, self._max_line), start=1):
+                yield line.removeprefix(files.BYTE_ORDER_MARK) if number == 1 and line else line
         except (EOFError, OSError, zlib.error) as error:
             if getattr(error, "errno", None):
                 raise  # an error of the disk, not of the stream

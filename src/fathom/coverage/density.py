@@ -274,7 +274,7 @@ _PAIR_BLOCK = 2048
 
 
 def measure_redundancy(
-    vectors: Vectors, distance: float = NEAR, device: str = "cpu", threads: int = 1
+    vectors: Vectors, device: str = "cpu", threads: int = 1, distance: float = NEAR
 ) -> float:
     """Return the share of pairs of vectors whose cosine distance is below a limit.
 

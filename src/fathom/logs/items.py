@@ -13,18 +13,8 @@ from fathom.io.contracts.column import ANY_MODEL, BOOL, DOUBLE, INT64, STRING, C
 from fathom.io.paths import find_named_folder
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log as logger
+from fathom.logs import readers
 from fathom.logs.raw import LOW_IS_GOOD, RawLog, read_objects
-from fathom.logs.readers import (
-    NEEDED,
-    RESULTS,
-    SAMPLES,
-    is_inspect,
-    list_rows,
-    read_harness,
-    read_inspect,
-    read_instances,
-    read_score_table,
-)
 
 ITEMS = Contract(
     "logs, in memory only",
@@ -109,7 +99,7 @@ def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
             continue
         inside = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
         logs = {each for each in inside if each.is_file() and _is_log(each)}
-        rest = [each for each in inside if each not in logs and not RESULTS.fullmatch(each.name)]
+        rest = [each for each in inside if each not in logs and not readers.RESULTS.fullmatch(each.name)]
         faults = [fault for each in sorted(rest) if (fault := _find_fault(each))]
         if not logs:
             hint = "; ".join([_explain(inside), *faults[:1]])
@@ -124,20 +114,20 @@ def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
 
 
 def _explain(inside: Sequence[Path]) -> str:
-    if any(RESULTS.fullmatch(path.name) for path in inside):
+    if any(readers.RESULTS.fullmatch(path.name) for path in inside):
         return "its results have no samples: call lm_eval with --log_samples"
-    return f"lm-evaluation-harness, Inspect, Every Eval Ever, or a table of {', '.join(NEEDED)}"
+    return f"lm-evaluation-harness, Inspect, Every Eval Ever, or a table of {', '.join(readers.NEEDED)}"
 
 
 def _is_log(path: Path) -> bool:
     name = path.name.removesuffix(".gz")
-    if SAMPLES.fullmatch(path.name) or name.endswith(".eval"):
+    if readers.SAMPLES.fullmatch(path.name) or name.endswith(".eval"):
         return True
     if name.endswith(".json"):
-        return is_inspect(path)
+        return readers.is_inspect(path)
     if name.endswith(_TABLES):
         first = next(iter(_peek(path)), set())
-        return {"evaluation_name", "sample_id"} <= first or first >= set(NEEDED)
+        return {"evaluation_name", "sample_id"} <= first or first >= set(readers.NEEDED)
     return False
 
 
@@ -146,7 +136,7 @@ def _find_fault(path: Path) -> str:
     if not path.is_file() or not path.name.removesuffix(".gz").endswith(_TABLES):
         return ""
     try:
-        next(iter(list_rows(path)), None)
+        next(iter(readers.list_rows(path)), None)
     except InputError as error:
         return f"{error.where}: {error.what}"
     return ""
@@ -155,31 +145,31 @@ def _find_fault(path: Path) -> str:
 def _peek(path: Path) -> Iterator[set[str]]:
     """Yield the names of the fields of a table's first row; none if unreadable."""
     try:
-        yield from ({*row} for _, row in list_rows(path))
+        yield from ({*row} for _, row in readers.list_rows(path))
     except InputError:
         return
 
 
 def _read(path: Path) -> list[RawLog]:
-    if SAMPLES.fullmatch(path.name):
-        return [read_harness(path)]
+    if readers.SAMPLES.fullmatch(path.name):
+        return [readers.read_harness(path)]
     if path.suffix == ".eval":
-        return [read_inspect(path)]
-    if RESULTS.fullmatch(path.name):
+        return [readers.read_inspect(path)]
+    if readers.RESULTS.fullmatch(path.name):
         raise InputError("these are results without samples", str(path), "call lm_eval with --log_samples")
     if path.suffix == ".json":
-        if is_inspect(path):
-            return [read_inspect(path)]
+        if readers.is_inspect(path):
+            return [readers.read_inspect(path)]
         raise InputError("not a log of Inspect", str(path), "give the lines of samples, or a table")
     if not path.name.removesuffix(".gz").endswith(_TABLES):
         raise InputError("not a log", str(path), _explain([]))
     lines = read_objects(path) if ".jsonl" in path.suffixes[-2:] else iter(())
     names = next((set(row) for _, row in lines), set())
     if {"evaluation_name", "sample_id"} <= names:
-        return read_instances(path)
+        return readers.read_instances(path)
     if {"doc_id", "filtered_resps"} <= names:
-        return [read_harness(path)]
-    return read_score_table(path)
+        return [readers.read_harness(path)]
+    return readers.read_score_table(path)
 
 
 def _name_folders(folders: Iterable[str]) -> dict[str, str]:

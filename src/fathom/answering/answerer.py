@@ -39,12 +39,8 @@ RESERVE = 32
 class Fitted(NamedTuple):
     """The part of a prompt that is read.
 
-    Attributes
-    ----------
-    prompt : Prompt
-        With as many examples as fit.
-    cut : int
-        Tokens that the beginning of the question loses, after the first token.
+    `prompt`: with as many examples as fit. `cut`: tokens that the beginning of the question loses, after the
+    first token.
     """
 
     prompt: Prompt
@@ -105,7 +101,8 @@ class ModelAnswerer:
         `max_tokens` are at most `RESERVE` where prompts must be those that are scored.
         """
         self._measure(prompts)
-        ids = [self._read(prompt, max_tokens) for prompt in prompts]
+        fitted = [self._fit(prompt, max_tokens) for prompt in prompts]
+        ids = [_cut(self._encode_prompt(each.prompt), each.cut) for each in fitted]
         return generate_texts(self._model, ids, max_tokens, until)
 
     def _fit(self, prompt: Prompt, reserve: int = RESERVE) -> Fitted:
@@ -166,10 +163,6 @@ class ModelAnswerer:
             return tokens.encode_chat_prefix(self._tokenizer, self._add_bos, text, prompt.system)
         return tokens.encode_prompts(self._tokenizer, [text], self._add_bos)[0]
 
-    def _read(self, prompt: Prompt, max_tokens: int) -> list[int]:
-        fitted = self._fit(prompt, max_tokens)
-        return _cut(self._encode_prompt(fitted.prompt), fitted.cut)
-
     def _join(
         self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]
     ) -> list[list[list[EncodedPair]]]:
@@ -193,7 +186,10 @@ class ModelAnswerer:
         self, fitted: Fitted, groups: Sequence[Sequence[EncodedPair]], answers: Sequence[str]
     ) -> list[list[EncodedPair]]:
         """Return spellings of answers without what their question loses."""
-        cut = fitted.cut + self._count_excess(fitted.cut, groups)
+        cut = fitted.cut
+        if self._context is not None:  # an answer may be longer than the reserve
+            longest = max(len(pair.ids) - 1 for group in groups for pair in group)
+            cut = max(cut, longest - self._context)
         if min(pair.start for group in groups for pair in group) <= cut:
             raise InputError(
                 f"an answer is longer than the context of {self.name}, {self._context} tokens",
@@ -204,11 +200,6 @@ class ModelAnswerer:
             [EncodedPair(_cut(pair.ids, cut), pair.start - cut, pair.backed_off) for pair in group]
             for group in groups
         ]
-
-    def _count_excess(self, cut: int, groups: Sequence[Sequence[EncodedPair]]) -> int:
-        """Return how many more tokens must go because an answer is longer than the reserve."""
-        longest = max(len(pair.ids) - 1 for group in groups for pair in group)
-        return 0 if self._context is None else max(0, longest - cut - self._context)
 
     def _score(self, pairs: Sequence[EncodedPair]) -> "list[float]":
         if not pairs:
@@ -268,7 +259,7 @@ def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
     model, tokenizer = opened.model, opened.tokenizer
     own, training = model.generation_config, model.training
     ends = {tokens.find_answer_end(tokenizer, opened.pointer.chat_template)[-1], tokenizer.eos_token_id}
-    ends.update(_list_ends(own.eos_token_id))
+    ends.update(own.eos_token_id if isinstance(own.eos_token_id, list) else [own.eos_token_id])
     model.generation_config = GenerationConfig(
         do_sample=False,
         num_beams=1,
@@ -282,10 +273,6 @@ def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
     finally:
         model.generation_config = own
         model.train(training)
-
-
-def _list_ends(given: Any) -> list[int]:
-    return given if isinstance(given, list) else [] if given is None else [given]
 
 
 def _write_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str) -> list[str]:

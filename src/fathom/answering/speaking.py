@@ -220,14 +220,12 @@ class SpeakingAnswerer:
         def ask(name: str) -> None:
             if failed.is_set():  # an earlier request, whose error ends the job
                 return
-            kept = False
             try:
                 found = ask_chat(service, speaker.model, asked[name], options, _FRAME + _BYTES * limit)
                 self._model.replies.keep(name, _read_reply(found, key))
-                kept = True
-            finally:
-                if not kept:
-                    failed.set()
+            except BaseException:
+                failed.set()
+                raise
 
         with Service(speaker.service, limits, key) as service:
             try:

@@ -125,12 +125,8 @@ _FREQUENT = 5
 class FoundFile(NamedTuple):
     """A file of a folder.
 
-    Attributes
-    ----------
-    name : str
-        Its path below the folder, with characters allowed in ids.
-    categories : list of str
-        Its sub-folder, nested ones joined by dots; empty directly in the folder.
+    `name`: its path below the folder, with characters allowed in ids. `categories`: its sub-folder, nested
+    ones joined by dots; empty directly in the folder.
     """
 
     path: Path

@@ -40,20 +40,9 @@ _UNARXIVE = re.compile(r"\{\{cite:|\bFORMULA\b|\\cite\{[0-9a-f]{12}\}")
 _UNARXIVE_MARK = re.compile(r"\b(?:FORMULA|REF)\b")
 """Marks of unarXive for what it left out."""
 _INTERRUPT = frozenset(
-    [
-        "tabular",
-        "tabularx",
-        "tabulary",
-        "tabu",
-        "tblr",
-        "NiceTabular",
-        "tikzpicture",
-        "pgfpicture",
-        "picture",
-        "pspicture",
-        "tabbing",
-    ]
-)
+    ["tabular", "tabularx", "tabulary", "tabu", "tblr", "NiceTabular", "tikzpicture", "pgfpicture", "picture",
+     "pspicture", "tabbing"]
+)  # fmt: skip
 """Environments that are left out inline, unlike floats."""
 
 
@@ -274,12 +263,8 @@ _EMPTY = re.compile(r"\s*(?:\((?:\s|[,;.]|e\.g\.|i\.e\.|cf\.|[Ss]ee|also|and)*\)
 _GAPS = re.compile(rf"{GAP}(?:\s*{GAP})+")
 _LONE_GAP = re.compile(rf"(?<=[.!?])\s*{GAP}[.,;]?$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_IN_FORMULAS = (
-    names.WORDS,
-    names.NO_WORDS,
-    names.KEPT_ARGUMENT,
-    names.NO_WORDS_WITH_ARGUMENTS,
-    {"begin", "end"},
+_IN_FORMULAS = {"begin", "end"}.union(
+    names.WORDS, names.NO_WORDS, names.KEPT_ARGUMENT, names.NO_WORDS_WITH_ARGUMENTS
 )
 
 
@@ -334,7 +319,7 @@ def _read_formula(match: re.Match[str]) -> str:
     formula = match["dollars"] or match["round"]
     for command in macros.COMMAND.finditer(formula):
         name = command[1]
-        if name and not any(name in known for known in (names.list_known_commands(), *_IN_FORMULAS)):
+        if name and name not in _IN_FORMULAS and name not in names.list_known_commands():
             return GAP
     if "\\begin" in formula:
         return GAP
@@ -461,7 +446,11 @@ def _mend_dollars(text: str) -> str:
     alone, number = [], 0
     while number < len(places):
         inside = text[places[number] + 1 : places[number + 1]] if number + 1 < len(places) else None
-        if inside is None or len(inside) > _LONGEST_FORMULA or _reads_as_prose(inside):
+        if (
+            inside is None
+            or len(inside) > _LONGEST_FORMULA
+            or _PROSE.search(_TEXT_IN_FORMULA.sub("", inside))
+        ):
             alone.append(places[number])
             number += 1
         else:
@@ -472,10 +461,6 @@ def _mend_dollars(text: str) -> str:
         pieces += [text[start:place], "\\$" if price else ""]
         start = place + 1
     return "".join([*pieces, text[start:]])
-
-
-def _reads_as_prose(formula: str) -> bool:
-    return _PROSE.search(_TEXT_IN_FORMULA.sub("", formula)) is not None
 
 
 class _Term(NamedTuple):
@@ -513,25 +498,21 @@ def expand_terms(text: str) -> str:
 
 
 def _find_terms(text: str) -> dict[str, _Term]:
-    if (
-        "acro" not in text
-        and "abbreviation" not in text
-        and "glossaryentry" not in text
-        and "Acronym" not in text
-    ):
+    if not any(word in text for word in ("acro", "abbreviation", "glossaryentry", "Acronym")):
         return {}
     source = macros.Source.of(text)
     terms: dict[str, _Term] = {}
     for match in _DEFINITION.finditer(text):
-        key = source.take_group(source.skip_options(match.end()))
-        if key is None:
+        found = source.take_group(source.skip_options(match.end()))
+        if found is None:
             continue
-        option = source.take_option(key[1])
-        groups, _ = source.take_groups(key[1], 2)
+        key, end = found[0].strip(), found[1]
+        option = source.take_option(end)
+        groups, _ = source.take_groups(end, 2)
         if match["kind"] in {"newacronym", "newabbreviation"} and len(groups) == 2:
-            terms[key[0].strip()] = _Term(groups[0], groups[1])
+            terms[key] = _Term(*groups)
         elif match["kind"] in {"acrodef", "newacro", "acro"} and groups:
-            terms[key[0].strip()] = _Term(option[0] if option else key[0].strip(), groups[0])
+            terms[key] = _Term(option[0] if option else key, groups[0])
         elif groups:
             fields = {
                 each["name"]: (each["braced"] or each["bare"] or "").strip()
@@ -539,5 +520,5 @@ def _find_terms(text: str) -> dict[str, _Term]:
             }
             short = fields.get("text") or fields.get("short") or fields.get("name")
             if short:
-                terms[key[0].strip()] = _Term(short, fields.get("long", ""))
+                terms[key] = _Term(short, fields.get("long", ""))
     return terms

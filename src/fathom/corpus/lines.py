@@ -54,10 +54,7 @@ def _look_at(path: Path) -> tuple[int, int, int]:
 class JsonLines:
     """The lines of a file, read once, one at a time.
 
-    Parameters
-    ----------
-    max_malformed : float
-        Share of malformed lines above which the file is refused, if there are more than five.
+    `max_malformed`: share of malformed lines above which the file is refused, if there are more than five.
     """
 
     def __init__(self, path: Path, max_malformed: float, max_line_mb: int = files.LINE_MB) -> None:
@@ -151,11 +148,7 @@ class JsonLines:
     def report(self) -> dict[str, Any]:
         """Return the counts and the file's name, size and sha256, once all lines have been read."""
         return {
-            "input": {
-                "file": self._path.name,
-                "bytes": self._read_at[1],
-                "sha256": self._sha256,
-            },
+            "input": {"file": self._path.name, "bytes": self._read_at[1], "sha256": self._sha256},
             "lines": self.lines,
             "malformed": {"count": self.malformed, "first": self._first},
         }

@@ -31,12 +31,8 @@ from fathom.io.tables import arrow_schema, write_table_in_batches
 class TemporaryRows:
     """Batches of rows in one temporary file, written once and read back in the same order.
 
-    The file has no name: two jobs never share it, and nothing remains of it when a job is killed.
-
-    Parameters
-    ----------
-    output : Path
-        The final output, which decides where the file is (:func:`fathom.io.files.choose_scratch`).
+    The file has no name: two jobs never share it, and nothing remains of it when a job is killed. `output`:
+    the final output, which decides where the file is (:func:`fathom.io.files.choose_scratch`).
     """
 
     def __init__(self, output: Path, schema: pa.Schema) -> None:

@@ -49,12 +49,8 @@ _EXAMPLES, _SHOWN = 5, 200
 class Splitter:
     """A spaCy pipeline that only finds sentences, and its name in a report.
 
-    Parameters
-    ----------
-    load : callable
-        Returns the pipeline; called with the first document, because spaCy takes seconds to import.
-    correct : callable, optional
-        Corrects the pipeline's starts of sentences, given a text and those starts.
+    `load`: returns the pipeline; called with the first document, because spaCy takes seconds to import.
+    `correct`: corrects the pipeline's starts of sentences, given a text and those starts.
     """
 
     load: Callable[[], Any]
@@ -157,7 +153,8 @@ def split_documents(
         sentences = split_document(text, splitter, counts, settings.characters, latex)
         raw = latex and settings.characters == "ascii"
         kept.extend((document["doc_id"], *each) for each in cleaner.clean(sentences, raw, counts))
-        rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **_pick(counts)})
+        counted = {column.name: counts[column.name] for column in SENTENCE_COUNTS.columns[2:]}
+        rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **counted})
         if len(kept) >= _AT_ONCE or len(cleaner.known) >= _AT_ONCE:
             frames.append(pl.DataFrame(kept, schema, orient="row"))
             cleaner.known.clear()
@@ -207,10 +204,6 @@ class _Cleaner:
 def hash_content(document: Mapping[str, Any]) -> str:
     """Return a hash of what a document's sentences depend on: title, abstract, and hash of the text."""
     return hash_text(document["title"], document["abstract"], document["text_hash"])
-
-
-def _pick(counts: Counter[str]) -> dict[str, int]:
-    return {column.name: counts[column.name] for column in SENTENCE_COUNTS.columns[2:]}
 
 
 def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:
@@ -283,7 +276,8 @@ def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:
                 words, length = [], 0
                 continue
             if length + len(word) + 1 > LONGEST_CHUNK:
-                end = _find_last_end(words)
+                # the last possible end of a sentence
+                end = next((n for n in range(len(words), 0, -1) if words[n - 1][-1] in ".!?"), len(words))
                 yield " ".join(words[:end])
                 words = words[end:]
                 length = sum(map(len, words)) + len(words)
@@ -291,11 +285,6 @@ def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:
             length += len(word) + 1
         if words:
             yield " ".join(words)
-
-
-def _find_last_end(words: list[str]) -> int:
-    """Return the number of words up to the last possible end of a sentence; all if there is none."""
-    return next((n for n in range(len(words), 0, -1) if words[n - 1][-1] in ".!?"), len(words))
 
 
 _OPENING = "\"'“‘«([{"
@@ -366,13 +355,9 @@ def _continues(text: str, start: int) -> bool:
         return True
     if word in _BEFORE_NUMBERS and (text[start : start + 1].isdigit() or _ROMAN.match(text, start)):
         return True
-    return (word in _BEFORE_NAMES or word in _AT_ENDS or _is_initial(word)) and not _BEGINNING.match(
-        text, start
-    )
-
-
-def _is_initial(word: str) -> bool:
-    return len(word) == 2 and word[0].isupper()
+    is_initial = len(word) == 2 and word[0].isupper()
+    inside = word in _BEFORE_NAMES or word in _AT_ENDS or is_initial
+    return inside and not _BEGINNING.match(text, start)
 
 
 def _is_missed(text: str, place: int, stop: re.Match[str]) -> bool:

@@ -28,6 +28,7 @@ COLUMNS = {
 """Usual names of columns, in any case."""
 _SEPARATORS = str.maketrans(";|", ",,")
 _NAME_COLUMN = "name the columns: corpus.columns, or --text COLUMN of fathom build"
+_NAME_TEXT = "name one: corpus.columns.text, or --text COLUMN of fathom build"
 _BAD_DATE = "invalid date"
 
 Row = Mapping[str, Any]
@@ -53,7 +54,7 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
             raise InputError(
                 f"several columns could be the text: {', '.join(fitting)}",
                 where,
-                "name one: corpus.columns.text, or --text COLUMN of fathom build",
+                _NAME_TEXT,
             )
         elif fitting:
             found[purpose] = fitting[0]
@@ -61,7 +62,7 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
         raise InputError(
             f"no column is called text or abstract; there are {', '.join(there) or 'none'}",
             where,
-            "name one: corpus.columns.text, or --text COLUMN of fathom build",
+            _NAME_TEXT,
         )
     return found
 
@@ -113,10 +114,7 @@ def read_rows_of_dataset(dataset: DataSet) -> Iterator[Row]:
     from fathom.corpus.text_sources import read_rows
 
     source = TextSource(
-        dataset=dataset.name,
-        revision=dataset.revision,
-        subset=dataset.configuration,
-        split=dataset.split,
+        dataset=dataset.name, revision=dataset.revision, subset=dataset.configuration, split=dataset.split
     )
     return read_rows(source, "corpus.dataset", keep=True)
 

@@ -23,6 +23,17 @@ _ARCHIVES = {".tar": "tar", ".tar.gz": "tar", ".tgz": "tar", ".zip": "zip"}
 _DIGITS = 8  # of a hash that decides on the split
 _NETWORK = "check the network and the names, and start again"
 _KEY = "`hf auth login`, or a key in HF_TOKEN"
+_DUPLICATE = "duplicate column: rename or remove one of them"
+_HINTS = {
+    "Bad split": "set `split` to one of these",
+    "specified twice": _DUPLICATE,
+    "Multiple matches": _DUPLICATE,
+    "Couldn't cast": "its splits and files need the same columns, of the same kinds",
+    "scripts": "its code is never run: download its files and give their folder, or use `files` of"
+    " models.texts",
+    "gated": f"ask for access on its page on the hub; then {_KEY}",
+}
+"""By words of an error."""
 
 
 def read_source(source: TextSource, where: str) -> Iterator[str | None]:
@@ -232,16 +243,4 @@ def _explain(source: TextSource, where: str) -> Iterator[None]:
 
 
 def _find_hint(text: str) -> str:
-    if "Bad split" in text:
-        return "set `split` to one of these"
-    if "specified twice" in text or "Multiple matches" in text:
-        return "duplicate column: rename or remove one of them"
-    if "Couldn't cast" in text:
-        return "its splits and files need the same columns, of the same kinds"
-    if "scripts" in text:
-        return (
-            "its code is never run: download its files and give their folder, or use `files` of models.texts"
-        )
-    if "gated" in text:
-        return f"ask for access on its page on the hub; then {_KEY}"
-    return _NETWORK
+    return next((hint for words, hint in _HINTS.items() if words in text), _NETWORK)

@@ -79,8 +79,7 @@ class Scale:
     @classmethod
     def fit(cls, points: Vectors, centres: Vectors, bandwidth: float) -> "Scale":
         """Return the scale around the mean of the set."""
-        shift = sum((_sum_rows(centres[part]) for part in divide(len(centres), _BLOCK)), start=np.float64(0))
-        scale = cls(np.asarray(shift / len(centres)), bandwidth, "float64")
+        scale = cls(_average(centres), bandwidth, "float64")
         longest, far = (scale.measure_longest(each) for each in (points, centres))
         if not np.isfinite(longest + far):
             raise InputError("embeddings are not finite", hint="embed these texts again")
@@ -165,9 +164,10 @@ def compute_in_threads(threads: int) -> Iterator[ThreadPoolExecutor]:
         torch.set_num_threads(before)
 
 
-def _sum_rows(vectors: Vectors) -> Values:
-    total: Values = np.sum(vectors, axis=0, dtype=np.float64)
-    return total
+def _average(vectors: Vectors) -> Values:
+    parts = (vectors[part] for part in divide(len(vectors), _BLOCK))
+    total = sum((np.sum(part, axis=0, dtype=np.float64) for part in parts), start=np.float64(0))
+    return np.asarray(total / len(vectors))
 
 
 def square_lengths(vectors: Vectors) -> Values:
@@ -206,7 +206,7 @@ def choose_bandwidth(vectors: Vectors) -> float:
             "coverage.bandwidth = scott",
             "give a number",
         )
-    mean = sum((_sum_rows(vectors[part]) for part in divide(count, _BLOCK)), start=np.float64(0)) / count
+    mean = _average(vectors)
     squares = sum(
         float(square_lengths(np.asarray(vectors[part], dtype=np.float64) - mean).sum())
         for part in divide(count, _BLOCK)

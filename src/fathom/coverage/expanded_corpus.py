@@ -95,12 +95,8 @@ _SUBSETS_AT_ONCE = 256
 class Round(NamedTuple):
     """Results of one round.
 
-    Attributes
-    ----------
-    subsets : polars.DataFrame
-        Under ROUND: the subsets that were looked at, in order.
-    report : dict
-        Its number, how many were looked at, joined and left; coverage and gaps after it.
+    `subsets`: under ROUND: the subsets that were looked at, in order. `report`: its number, how many were
+    looked at, joined and left; coverage and gaps after it.
     """
 
     subsets: pl.DataFrame
@@ -110,12 +106,9 @@ class Round(NamedTuple):
 class Expansion:
     """A corpus that grows by subsets of a space.
 
-    Parameters
-    ----------
-    densities : array of float32 of shape (n_subsets, n_points)
-        See :func:`fathom.coverage.expanded_corpus.measure_subsets`.
-    owners : array of int64 of shape (n_points,)
-        Subset that each point belongs to, which is not compared there; -1: of none.
+    `densities` (array of float32 of shape (n_subsets, n_points)): see
+    :func:`fathom.coverage.expanded_corpus.measure_subsets`. `owners` (array of int64 of shape (n_points,)):
+    subset that each point belongs to, which is not compared there; -1: of none.
     """
 
     def __init__(
@@ -241,12 +234,7 @@ Fill = Callable[[Sums], None]
 class Corpus(NamedTuple):
     """Results of an expansion.
 
-    Attributes
-    ----------
-    documents : polars.DataFrame
-        Under EXPANSION.
-    map : polars.DataFrame
-        Under EXPANSION_MAP.
+    `documents`: under EXPANSION. `map`: under EXPANSION_MAP.
     """
 
     documents: pl.DataFrame

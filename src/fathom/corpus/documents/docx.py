@@ -76,15 +76,19 @@ def read_docx(data: bytes, limit: int) -> FileContent:
 
 
 def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
+    from lxml import etree
+
     prepared = io.BytesIO()
     with open_archive(data, limit) as archive, zipfile.ZipFile(prepared, "w") as target:
         names = archive.namelist()
         main = _find_main(archive, names)
-        relations = _find_relations(main)
+        relations = _read_relations(archive, _find_relations(main))
         folder = posixpath.dirname(main)
-        bodies = {f"{folder}/{name}.xml".lstrip("/") for name in _PARTS} | _list_parts(
-            archive, relations, folder
-        )
+        bodies = {f"{folder}/{name}.xml".lstrip("/") for name in _PARTS} | {
+            posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            for kind in _PARTS
+            for target in _list_targets(relations, f"/{kind}")
+        }
         notes = _list_notes(archive, bodies)
         target.writestr(_PACKAGE, _RELATION.format(main))
         for name in dict.fromkeys(names):
@@ -101,8 +105,11 @@ def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
                 outline.left_out[UNREADABLE] += 1
                 continue
             _drop_unseen(root, notes)
-            _make_text(root, _list_relations(archive, _find_relations(name)))
-            target.writestr(name, _serialise(root))
+            own = _read_relations(archive, _find_relations(name))
+            _make_text(root, {each.get("Id") or "" for each in own})
+            target.writestr(
+                name, etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+            )
     prepared.seek(0)
     return prepared
 
@@ -116,7 +123,7 @@ def _copy(archive: zipfile.ZipFile, name: str, target: zipfile.ZipFile, outline:
 
 
 def _find_main(archive: zipfile.ZipFile, names: list[str]) -> str:
-    for target in _list_targets(archive, _PACKAGE, "/officeDocument"):
+    for target in _list_targets(_read_relations(archive, _PACKAGE), "/officeDocument"):
         name = posixpath.normpath(target).lstrip("/")
         if name in names:
             return name
@@ -125,33 +132,19 @@ def _find_main(archive: zipfile.ZipFile, names: list[str]) -> str:
     return "word/document.xml"
 
 
-def _list_targets(archive: zipfile.ZipFile, relations: str, kind: str) -> list[str]:
+def _read_relations(archive: zipfile.ZipFile, name: str) -> list[Any]:
     try:
-        root = parse_xml(read_member(archive, relations))
+        return [*parse_xml(read_member(archive, name)).iter("{*}Relationship")]
     except InputError:  # mammoth knows the usual places
         return []
-    found = [each for each in root.iter("{*}Relationship") if (each.get("Type") or "").endswith(kind)]
-    return [each.get("Target") or "" for each in found]
 
 
-def _list_parts(archive: zipfile.ZipFile, relations: str, folder: str) -> set[str]:
-    return {
-        posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-        for kind in _PARTS
-        for target in _list_targets(archive, relations, f"/{kind}")
-    }
+def _list_targets(relations: list[Any], kind: str) -> list[str]:
+    return [each.get("Target") or "" for each in relations if (each.get("Type") or "").endswith(kind)]
 
 
 def _find_relations(name: str) -> str:
     return posixpath.join(posixpath.dirname(name), "_rels", f"{posixpath.basename(name)}.rels")
-
-
-def _list_relations(archive: zipfile.ZipFile, name: str) -> set[str]:
-    try:
-        root = parse_xml(read_member(archive, name))
-    except InputError:
-        return set()
-    return {each.get("Id") or "" for each in root.iter("{*}Relationship")}
 
 
 def _list_notes(archive: zipfile.ZipFile, parts: set[str]) -> set[tuple[str, str]]:
@@ -253,9 +246,3 @@ def _unwrap(element: Any) -> None:
     parent = element.getparent()
     place = parent.index(element)
     parent[place : place + 1] = [each for each in element if not str(each.tag).endswith("Pr")]
-
-
-def _serialise(root: Any) -> bytes:
-    from lxml import etree
-
-    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))

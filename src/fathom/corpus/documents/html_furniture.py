@@ -237,13 +237,9 @@ def _find_code_reason(element: Any, names: set[str]) -> str:
         return "generated"
     if names & _LISTINGS or any(_LISTING.search(name) for name in names):
         return "listing"
-    return (
-        "listing" if _KEEPS_LINES.search(element.get("style") or "") and not _has_sentences(element) else ""
-    )
-
-
-def _has_sentences(element: Any) -> bool:
-    return reads_as_sentences(" ".join("".join(element.itertext()).split()))
+    if not _KEEPS_LINES.search(element.get("style") or ""):
+        return ""
+    return "" if reads_as_sentences(" ".join("".join(element.itertext()).split())) else "listing"
 
 
 def _is_footnote_sign(element: Any, tag: str) -> bool:

@@ -188,7 +188,10 @@ class _Walker:
             is_link = element.get("href") is not None
             self._in_link += is_link
             self._links += is_link
-            self._is_entry |= not "".join(self._pieces).strip(_BLANK) and _names_its_address(element)
+            if not "".join(self._pieces).strip(_BLANK):  # a link that names its target, in a generated list
+                self._is_entry |= (
+                    "".join(element.itertext()).strip() == (element.get("href") or "").strip() != ""
+                )
         elif tag == "img":
             self._pieces += [_PLACE] if furniture.is_inside_sentence(element, tag) else []
         elif tag == "sup" and furniture.is_exponent(element):
@@ -271,11 +274,6 @@ def _join(pieces: list[str]) -> str:
     if _PLACE in text:
         text = _INSIDE.sub(rf"\1{GAP}", text).replace(_PLACE, "")
     return _GAPS.sub(GAP, " ".join(text.split()))
-
-
-def _names_its_address(link: Any) -> bool:
-    """Say whether a link's text is its target, as in generated lists of pages, `a.html → title`."""
-    return "".join(link.itertext()).strip() == (link.get("href") or "").strip() != ""
 
 
 def _find_anchor(heading: Any) -> str:

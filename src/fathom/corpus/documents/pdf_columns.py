@@ -52,12 +52,15 @@ def order_columns(runs: list[Run], find_box: Callable[[int], Box]) -> list[Run]:
             left.append(extent.run)
         elif extent.left >= gutter:
             right.append(extent.run)
-        elif (cut := _find_cut(extent.run, gutter, find_box)) is not None:
-            left.append(extent.run[:cut])
-            right.append(extent.run[cut:])
         else:
-            ordered += [*left, *right, extent.run]
-            left, right = [], []
+            gaps = _iterate_gaps(extent.run, find_box)
+            cut = next((before for a, b, before in gaps if a <= gutter <= b), None)
+            if cut is None:
+                ordered += [*left, *right, extent.run]
+                left, right = [], []
+            else:
+                left.append(extent.run[:cut])
+                right.append(extent.run[cut:])
     return [*ordered, *order_columns(left, find_box), *order_columns(right, find_box)]
 
 
@@ -103,8 +106,3 @@ def _iterate_gaps(run: Run, find_box: Callable[[int], Box]) -> Iterator[tuple[fl
             right_of, left_of = find_box(run[number - 1])[1], find_box(run[number])[0]
             if left_of - right_of >= _GAP:
                 yield right_of, left_of, number
-
-
-def _find_cut(run: Run, gutter: float, find_box: Callable[[int], Box]) -> int | None:
-    """Return how many visible characters of a line precede the gap; None if the line crosses it."""
-    return next((number for a, b, number in _iterate_gaps(run, find_box) if a <= gutter <= b), None)

@@ -64,12 +64,7 @@ class Bookmark(NamedTuple):
 class Pdf:
     """An open PDF.
 
-    Raise `InputError` if it is broken or needs a password.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
+    Raise `InputError` if it is broken or needs a password. `data`: the whole file.
     """
 
     def __init__(self, data: bytes) -> None:

@@ -118,11 +118,8 @@ class ModelAnswerer:
             return Fitted(prompt)
         room = self._context - reserve
         if room < 1:
-            raise InputError(
-                f"the context of {self.name} is {self._context} tokens, {reserve} are kept for an answer",
-                "prompts",
-                "ask for shorter answers, or leave this model out",
-            )
+            what = f"the context of {self.name} is {self._context} tokens, {reserve} are kept for an answer"
+            raise InputError(what, "prompts", "ask for shorter answers, or leave this model out")
         for count in range(len(self._shorten_by_sizes(prompt, room).examples), -1, -1):
             shorter = prompt._replace(examples=prompt.examples[:count])
             over = self._measure_whole(shorter) - room

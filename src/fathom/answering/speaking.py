@@ -116,11 +116,8 @@ class SpeakingModel(OpenModel):
         variable = self.speaker.key_variable
         key = read_key(variable) if variable else ""
         if variable and not key:
-            raise InputError(
-                f"no key for {self.pointer.name}",
-                variable,
-                f"run `export {variable}=...` in this shell first",
-            )
+            hint = f"run `export {variable}=...` in this shell first"
+            raise InputError(f"no key for {self.pointer.name}", variable, hint)
         return key
 
 

@@ -41,17 +41,11 @@ def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
         if (folder / (METADATA_NAME + ending)).is_file()
     ]
     if not found:
-        raise InputError(
-            f"the dump has no metadata file {METADATA_NAME}[.gz|.zst]",
-            str(folder),
-            "get it from Kaggle's arXiv dataset; full texts belong in the folder redpajama/ beside it",
-        )
+        hint = "get it from Kaggle's arXiv dataset; full texts belong in the folder redpajama/ beside it"
+        raise InputError(f"the dump has no metadata file {METADATA_NAME}[.gz|.zst]", str(folder), hint)
     if len(found) > 1:
-        raise InputError(
-            f"the dump has {len(found)} metadata files: {', '.join(path.name for path in found)}",
-            str(folder),
-            "keep the newest one",
-        )
+        what = f"the dump has {len(found)} metadata files: {', '.join(path.name for path in found)}"
+        raise InputError(what, str(folder), "keep the newest one")
     shards = folder / "redpajama"
     return name_parts(_list_files(shards, _LINES) if shards.is_dir() else []), found[0]
 
@@ -96,11 +90,8 @@ def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
     parts: dict[str, Path] = {}
     for path in paths:
         if not _SAFE.match(path.name):
-            raise InputError(
-                "the file name has blanks or special characters",
-                str(path),
-                "rename it: letters, digits, dot, underscore, hyphen",
-            )
+            hint = "rename it: letters, digits, dot, underscore, hyphen"
+            raise InputError("the file name has blanks or special characters", str(path), hint)
         other = parts.setdefault(path.name, path)
         if other is not path and other.resolve() == path.resolve():
             raise InputError("listed twice", f"corpus.files: {path}", "name it, or its folder, once")

@@ -149,11 +149,8 @@ def _find_objects(package: str) -> _Found:
     try:
         root = importlib.import_module(package)
     except ImportError as error:
-        raise InputError(
-            f"package {package} cannot be imported: {error}",
-            "corpus.packages",
-            "install it, or remove it from the list",
-        ) from error
+        hint = "install it, or remove it from the list"
+        raise InputError(f"package {package} cannot be imported: {error}", "corpus.packages", hint) from error
     modules = [root, *_import_modules(root, found.errors)]
     found.modules = {module.__name__ for module in modules}
     for module in modules:

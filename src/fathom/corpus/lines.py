@@ -125,11 +125,8 @@ class JsonLines:
     def _require_unchanged(self) -> None:
         """Refuse a file that was written to or replaced since it was opened: it may mix two versions."""
         if _look_at(self._path) != self._read_at:
-            raise InputError(
-                "the file changed while it was read",
-                str(self._path),
-                "wait until its download or copy is done, then start again",
-            )
+            hint = "wait until its download or copy is done, then start again"
+            raise InputError("the file changed while it was read", str(self._path), hint)
 
     def _check(self) -> None:
         if self.malformed > _FEW and self.malformed > self._max_malformed * self.lines:

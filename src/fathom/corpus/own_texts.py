@@ -69,11 +69,8 @@ def _resolve(name: str, source: str) -> str:
     try:
         return str(HfApi().dataset_info(name).sha)
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
-        raise InputError(
-            "the data set is not on the hub, or is private",
-            source,
-            "check the name; a private one needs `hf auth login`, or a key in HF_TOKEN",
-        ) from error
+        hint = "check the name; a private one needs `hf auth login`, or a key in HF_TOKEN"
+        raise InputError("the data set is not on the hub, or is private", source, hint) from error
     except (OSError, httpx2.HTTPError, errors.HfHubHTTPError) as error:
         what = f"the hub cannot be reached: {(str(error).strip() or type(error).__name__).splitlines()[0]}"
         raise InputError(what, source, "check the network; @COMMIT names a commit that is cached") from error

@@ -95,11 +95,8 @@ def _read_sentences(path: Path, sentence_counts: pl.DataFrame) -> pl.DataFrame:
     table = pl.concat([make_empty_table(SENTENCES).drop("row"), *found])
     kept = int(sentence_counts["kept"].sum())
     if len(table) != kept:
-        raise InputError(
-            f"{len(table):,} sentences, but {kept:,} were counted",
-            str(path),
-            "this file of the earlier run was changed: make it again, or leave out `previous`",
-        )
+        hint = "this file of the earlier run was changed: make it again, or leave out `previous`"
+        raise InputError(f"{len(table):,} sentences, but {kept:,} were counted", str(path), hint)
     return table
 
 

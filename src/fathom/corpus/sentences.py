@@ -105,11 +105,8 @@ def _make_rules() -> Any:
 def _keep_splitting_components(pipeline: Any, splitter: str) -> list[str]:
     splits = next((n for n in ("senter", "parser", "sentencizer") if n in pipeline.component_names), None)
     if splits is None:
-        raise InputError(
-            "this spaCy pipeline finds no sentences",
-            f"sentences.splitter = {splitter}",
-            "it needs one of the components senter, parser, sentencizer",
-        )
+        hint = "it needs one of the components senter, parser, sentencizer"
+        raise InputError("this spaCy pipeline finds no sentences", f"sentences.splitter = {splitter}", hint)
     if splits in pipeline.disabled:
         pipeline.enable_pipe(splits)
     model = getattr(pipeline.get_pipe(splits), "model", None)

@@ -51,19 +51,13 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
                 raise InputError(f"there is no column {named!r}", where, suggest(named, there))
             found[purpose] = named
         elif len(fitting) > 1 and purpose == "text":
-            raise InputError(
-                f"several columns could be the text: {', '.join(fitting)}",
-                where,
-                _NAME_TEXT,
-            )
+            what = f"several columns could be the text: {', '.join(fitting)}"
+            raise InputError(what, where, _NAME_TEXT)
         elif fitting:
             found[purpose] = fitting[0]
     if not found.keys() & {"text", "abstract"}:
-        raise InputError(
-            f"no column is called text or abstract; there are {', '.join(there) or 'none'}",
-            where,
-            _NAME_TEXT,
-        )
+        what = f"no column is called text or abstract; there are {', '.join(there) or 'none'}"
+        raise InputError(what, where, _NAME_TEXT)
     return found
 
 

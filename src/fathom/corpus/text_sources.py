@@ -44,11 +44,8 @@ def read_source(source: TextSource, where: str) -> Iterator[str | None]:
     """
     for place, row in enumerate(read_rows(source, where)):
         if not place and source.column not in row:
-            raise InputError(
-                f"there is no column {source.column!r}, only {', '.join(sorted(row))}",
-                where,
-                "set `column` to the one that holds the text",
-            )
+            what = f"there is no column {source.column!r}, only {', '.join(sorted(row))}"
+            raise InputError(what, where, "set `column` to the one that holds the text")
         yield _get_text(row, source, where)
 
 
@@ -164,11 +161,8 @@ def _choose_reader(source: TextSource, where: str) -> str:
     names = [source.member] if source.member else source.files
     endings = {Path(name.removesuffix(".gz")).suffix for name in names}
     if len(endings) > 1 or not endings <= _READERS.keys():
-        raise InputError(
-            f"cannot read these files: {', '.join(sorted(endings))}",
-            where,
-            f"give files of one kind: {', '.join(_READERS)}; for archives, name a `member`",
-        )
+        hint = f"give files of one kind: {', '.join(_READERS)}; for archives, name a `member`"
+        raise InputError(f"cannot read these files: {', '.join(sorted(endings))}", where, hint)
     return _READERS[endings.pop()]
 
 
@@ -188,22 +182,16 @@ def _locate(file: str, source: TextSource, where: str) -> str:
         return address
     kind = next((kind for ending, kind in _ARCHIVES.items() if file.endswith(ending)), None)
     if kind is None:
-        raise InputError(
-            f"{file} is not an archive, but `member` names a file in it",
-            where,
-            f"one of {', '.join(_ARCHIVES)}",
-        )
+        hint = f"one of {', '.join(_ARCHIVES)}"
+        raise InputError(f"{file} is not an archive, but `member` names a file in it", where, hint)
     return f"{kind}://{source.member}::{address}"
 
 
 def _get_text(row: Mapping[str, Any], source: TextSource, where: str) -> str | None:
     text: str | None = row[source.column]
     if text is not None and not isinstance(text, str):
-        raise InputError(
-            f"column {source.column!r} holds no text but {type(text).__name__}",
-            where,
-            "set `column` to the one that holds the text",
-        )
+        hint = "set `column` to the one that holds the text"
+        raise InputError(f"column {source.column!r} holds no text but {type(text).__name__}", where, hint)
     return text
 
 

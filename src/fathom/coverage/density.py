@@ -179,11 +179,8 @@ def square_lengths(vectors: Vectors) -> Values:
 def check_sets(points: Vectors, centres: Vectors, bandwidth: float) -> None:
     """Raise `InputError` for inputs without a density."""
     if not bandwidth > 0 or not np.isfinite(bandwidth):
-        raise InputError(
-            f"the bandwidth is {bandwidth:g}; a positive number is needed",
-            "coverage.bandwidth",
-            "5.0 is that of the paper; scott computes one",
-        )
+        what = f"the bandwidth is {bandwidth:g}; a positive number is needed"
+        raise InputError(what, "coverage.bandwidth", "5.0 is that of the paper; scott computes one")
     if not len(points) or not len(centres):
         raise InputError("no embeddings", hint="check that the domain has sentences and pairs")
     if points.shape[1] != centres.shape[1]:
@@ -201,11 +198,8 @@ def choose_bandwidth(vectors: Vectors) -> float:
     """
     count, dimension = vectors.shape
     if count <= dimension:
-        raise InputError(
-            f"Scott's rule needs more embeddings than dimensions: {count:,} of {dimension} dimensions",
-            "coverage.bandwidth = scott",
-            "give a number",
-        )
+        what = f"Scott's rule needs more embeddings than dimensions: {count:,} of {dimension} dimensions"
+        raise InputError(what, "coverage.bandwidth = scott", "give a number")
     mean = _average(vectors)
     squares = sum(
         float(square_lengths(np.asarray(vectors[part], dtype=np.float64) - mean).sum())
@@ -213,11 +207,8 @@ def choose_bandwidth(vectors: Vectors) -> float:
     )
     spread = float(np.sqrt(squares / count / dimension))
     if spread <= 1e-7 * float(np.abs(mean).max()):
-        raise InputError(
-            "all embeddings are the same, so Scott's rule gives a bandwidth of 0",
-            "coverage.bandwidth = scott",
-            "give a number, and check the texts",
-        )
+        what = "all embeddings are the same, so Scott's rule gives a bandwidth of 0"
+        raise InputError(what, "coverage.bandwidth = scott", "give a number, and check the texts")
     return float(spread * count ** (-1 / (dimension + 4)))
 
 

@@ -294,11 +294,8 @@ def gather_corpus(
     """
     documents, starts = divide_documents(space.sentences, settings.documents)
     if len(starts) < 2:
-        raise InputError(
-            f"{len(documents):,} documents make one subset; nothing can join it",
-            f"coverage.documents = {settings.documents}",
-            "give a smaller number",
-        )
+        what = f"{len(documents):,} documents make one subset; nothing can join it"
+        raise InputError(what, f"coverage.documents = {settings.documents}", "give a smaller number")
     bandwidth = resolve_bandwidth(space, settings)
     points = space.vectors[space.points]
     fill = partial(measure_subsets, points, space.vectors, starts, bandwidth, device=device, threads=threads)

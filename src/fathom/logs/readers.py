@@ -370,11 +370,8 @@ def _check_sizes(sizes: Mapping[str, int], path: Path) -> None:
     """Raise `InputError` if files of an archive are too large to be unpacked."""
     size, largest = sum(sizes.values()), max(sizes, key=sizes.__getitem__, default="")
     if sizes and sizes[largest] > LARGEST_ENTRY_GB * 1e9:
-        raise InputError(
-            f"{largest!r} in this log unpacks to {sizes[largest] / 1e9:.1f} GB",
-            str(path),
-            f"at most {LARGEST_ENTRY_GB} GB are read of one file in a log",
-        )
+        hint = f"at most {LARGEST_ENTRY_GB} GB are read of one file in a log"
+        raise InputError(f"{largest!r} in this log unpacks to {sizes[largest] / 1e9:.1f} GB", str(path), hint)
     if size > LARGEST_GB * 1e9:
         raise InputError(
             f"this log unpacks to {size / 1e9:.0f} GB", str(path), f"at most {LARGEST_GB} GB are read"

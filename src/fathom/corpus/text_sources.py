@@ -46,7 +46,11 @@ def read_source(source: TextSource, where: str) -> Iterator[str | None]:
         if not place and source.column not in row:
             what = f"there is no column {source.column!r}, only {', '.join(sorted(row))}"
             raise InputError(what, where, "set `column` to the one that holds the text")
-        yield _get_text(row, source, where)
+        text = row[source.column]
+        if text is not None and not isinstance(text, str):
+            what = f"column {source.column!r} holds no text but {type(text).__name__}"
+            raise InputError(what, where, "set `column` to the one that holds the text")
+        yield text
 
 
 def read_rows(source: TextSource, where: str, keep: bool = False) -> Iterator[Mapping[str, Any]]:
@@ -185,14 +189,6 @@ def _locate(file: str, source: TextSource, where: str) -> str:
         hint = f"one of {', '.join(_ARCHIVES)}"
         raise InputError(f"{file} is not an archive, but `member` names a file in it", where, hint)
     return f"{kind}://{source.member}::{address}"
-
-
-def _get_text(row: Mapping[str, Any], source: TextSource, where: str) -> str | None:
-    text: str | None = row[source.column]
-    if text is not None and not isinstance(text, str):
-        hint = "set `column` to the one that holds the text"
-        raise InputError(f"column {source.column!r} holds no text but {type(text).__name__}", where, hint)
-    return text
 
 
 @contextmanager

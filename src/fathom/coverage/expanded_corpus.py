@@ -225,8 +225,6 @@ def _add_all(densities: Sums) -> density.Values:
     return total
 
 
-_DENSITIES = "densities.npy"
-
 Fill = Callable[[Sums], None]
 """Fills an array of log-densities, see :func:`fathom.coverage.expanded_corpus.measure_subsets`."""
 
@@ -253,7 +251,7 @@ class RoundFolder:
 
     def provide_densities(self, shape: tuple[int, int], fill: Fill) -> Sums:
         """Return the densities, mapped from a file that is written once."""
-        path = self._folder / _DENSITIES
+        path = self._folder / "densities.npy"
         if not path.exists():
             with write_atomically(path) as temporary:
                 new = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
@@ -266,7 +264,7 @@ class RoundFolder:
 
     def run(self, expansion: Expansion) -> None:
         """Expand a corpus from the last round on disk, and write each round."""
-        while not expansion.is_finished and (path := self._name(expansion, "parquet")).exists():
+        while not expansion.is_finished and (path := self._name(expansion)).exists():
             try:
                 expansion.repeat(read_table(path, ROUND))
             except ValueError as error:
@@ -274,14 +272,14 @@ class RoundFolder:
         if expansion.rounds:
             log.info("%s rounds are on disk", len(expansion.rounds))
         while not expansion.is_finished:
-            stem = self._name(expansion, "parquet")
+            path = self._name(expansion)
             done = expansion.run_round()
-            write_json(stem.with_suffix(".json"), done.report)
-            write_table(stem, done.subsets, ROUND)
+            write_json(path.with_suffix(".json"), done.report)
+            write_table(path, done.subsets, ROUND)
             _tell(done)
 
-    def _name(self, expansion: Expansion, ending: str) -> Path:
-        return self._folder / f"round-{len(expansion.rounds) + 1:03}.{ending}"
+    def _name(self, expansion: Expansion) -> Path:
+        return self._folder / f"round-{len(expansion.rounds) + 1:03}.parquet"
 
 
 def gather_corpus(

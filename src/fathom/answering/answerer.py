@@ -18,20 +18,12 @@ from numpy.typing import NDArray
 from fathom.answering.prompts import LETTERS, Item, Prompt, spell_letters
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
+from fathom.models import tokens
 from fathom.models.loading import find_context_length
 from fathom.models.open_model import OpenModel
 from fathom.models.placement import find_input_device
 from fathom.models.text_model import count_alike, find_long_length
-from fathom.models.tokens import (
-    EncodedPair,
-    decode_texts,
-    encode_chat_prefix,
-    encode_pairs,
-    encode_prompts,
-    encode_spellings,
-    encode_texts,
-    find_answer_end,
-)
+from fathom.models.tokens import EncodedPair
 from fathom.numerics.precision import use_full_precision
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
@@ -47,12 +39,8 @@ RESERVE = 32
 class Fitted(NamedTuple):
     """The part of a prompt that is read.
 
-    Attributes
-    ----------
-    prompt : Prompt
-        With as many examples as fit.
-    cut : int
-        Tokens that the beginning of the question loses, after the first token.
+    `prompt`: with as many examples as fit. `cut`: tokens that the beginning of the question loses, after the
+    first token.
     """
 
     prompt: Prompt
@@ -113,7 +101,8 @@ class ModelAnswerer:
         `max_tokens` are at most `RESERVE` where prompts must be those that are scored.
         """
         self._measure(prompts)
-        ids = [self._read(prompt, max_tokens) for prompt in prompts]
+        fitted = [self._fit(prompt, max_tokens) for prompt in prompts]
+        ids = [_cut(self._encode_prompt(each.prompt), each.cut) for each in fitted]
         return generate_texts(self._model, ids, max_tokens, until)
 
     def _fit(self, prompt: Prompt, reserve: int = RESERVE) -> Fitted:
@@ -129,11 +118,8 @@ class ModelAnswerer:
             return Fitted(prompt)
         room = self._context - reserve
         if room < 1:
-            raise InputError(
-                f"the context of {self.name} is {self._context} tokens, {reserve} are kept for an answer",
-                "prompts",
-                "ask for shorter answers, or leave this model out",
-            )
+            what = f"the context of {self.name} is {self._context} tokens, {reserve} are kept for an answer"
+            raise InputError(what, "prompts", "ask for shorter answers, or leave this model out")
         for count in range(len(self._shorten_by_sizes(prompt, room).examples), -1, -1):
             shorter = prompt._replace(examples=prompt.examples[:count])
             over = self._measure_whole(shorter) - room
@@ -148,13 +134,13 @@ class ModelAnswerer:
         bare = (prompt._replace(examples=()).render(self.chat) for prompt in prompts)
         examples = (example for prompt in prompts for example in prompt.examples)
         new = [text for text in dict.fromkeys([*bare, *examples]) if text not in self._sizes]
-        self._sizes.update(zip(new, map(len, encode_texts(self._tokenizer, new)), strict=True))
+        self._sizes.update(zip(new, map(len, tokens.encode_texts(self._tokenizer, new)), strict=True))
         if not self.chat:  # a chat template takes one text at a time
             room = self._context - RESERVE
             likely = dict.fromkeys(self._shorten_by_sizes(prompt, room) for prompt in prompts)
             unknown = [prompt for prompt in likely if prompt not in self._lengths]
             texts = [prompt.render(self.chat) for prompt in unknown]
-            encoded = encode_prompts(self._tokenizer, texts, self._add_bos)
+            encoded = tokens.encode_prompts(self._tokenizer, texts, self._add_bos)
             self._lengths.update(zip(unknown, map(len, encoded), strict=True))
 
     def _shorten_by_sizes(self, prompt: Prompt, room: int) -> Prompt:
@@ -171,12 +157,8 @@ class ModelAnswerer:
     def _encode_prompt(self, prompt: Prompt) -> list[int]:
         text = prompt.render(self.chat)
         if self.chat:
-            return encode_chat_prefix(self._tokenizer, self._add_bos, text, prompt.system)
-        return encode_prompts(self._tokenizer, [text], self._add_bos)[0]
-
-    def _read(self, prompt: Prompt, max_tokens: int) -> list[int]:
-        fitted = self._fit(prompt, max_tokens)
-        return _cut(self._encode_prompt(fitted.prompt), fitted.cut)
+            return tokens.encode_chat_prefix(self._tokenizer, self._add_bos, text, prompt.system)
+        return tokens.encode_prompts(self._tokenizer, [text], self._add_bos)[0]
 
     def _join(
         self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]
@@ -185,7 +167,7 @@ class ModelAnswerer:
         texts = [prompt.render(self.chat) for prompt in prompts]
         each_text = [text for text, some in zip(texts, answers, strict=True) for _ in some]
         every = [answer for some in answers for answer in some]
-        pairs = iter(encode_pairs(self._tokenizer, each_text, every, self._add_bos))
+        pairs = iter(tokens.encode_pairs(self._tokenizer, each_text, every, self._add_bos))
         return [[[next(pairs)] for _ in some] for some in answers]
 
     def _spell(
@@ -193,7 +175,7 @@ class ModelAnswerer:
     ) -> list[list[list[EncodedPair]]]:
         prefixes = map(self._encode_prompt, prompts)
         return [
-            encode_spellings(self._tokenizer, prefix, some)
+            tokens.encode_spellings(self._tokenizer, prefix, some)
             for prefix, some in zip(prefixes, answers, strict=True)
         ]
 
@@ -201,7 +183,10 @@ class ModelAnswerer:
         self, fitted: Fitted, groups: Sequence[Sequence[EncodedPair]], answers: Sequence[str]
     ) -> list[list[EncodedPair]]:
         """Return spellings of answers without what their question loses."""
-        cut = fitted.cut + self._count_excess(fitted.cut, groups)
+        cut = fitted.cut
+        if self._context is not None:  # an answer may be longer than the reserve
+            longest = max(len(pair.ids) - 1 for group in groups for pair in group)
+            cut = max(cut, longest - self._context)
         if min(pair.start for group in groups for pair in group) <= cut:
             raise InputError(
                 f"an answer is longer than the context of {self.name}, {self._context} tokens",
@@ -213,11 +198,6 @@ class ModelAnswerer:
             for group in groups
         ]
 
-    def _count_excess(self, cut: int, groups: Sequence[Sequence[EncodedPair]]) -> int:
-        """Return how many more tokens must go because an answer is longer than the reserve."""
-        longest = max(len(pair.ids) - 1 for group in groups for pair in group)
-        return 0 if self._context is None else max(0, longest - cut - self._context)
-
     def _score(self, pairs: Sequence[EncodedPair]) -> "list[float]":
         if not pairs:
             return []
@@ -226,10 +206,10 @@ class ModelAnswerer:
             ids = plan.sequences[0].ids
             replicas = [open_replica(each, ids, self.name) for each in self._model.copies]
             budget = self._model.batch_tokens
-            tokens = join_token_scores(list(score_sequences(replicas, plan.sequences, budget, None)))
-        if not np.isfinite(tokens.log_probability).all():
+            scores = join_token_scores(list(score_sequences(replicas, plan.sequences, budget, None)))
+        if not np.isfinite(scores.log_probability).all():
             raise describe_non_finite(self.name, "a question", "answers")
-        return [float(tokens.log_probability[rows].sum()) for rows in plan.rows]
+        return [float(scores.log_probability[rows].sum()) for rows in plan.rows]
 
 
 def _cut(ids: Sequence[int], count: int) -> list[int]:
@@ -275,8 +255,8 @@ def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
 
     model, tokenizer = opened.model, opened.tokenizer
     own, training = model.generation_config, model.training
-    ends = {find_answer_end(tokenizer, opened.pointer.chat_template)[-1], tokenizer.eos_token_id}
-    ends.update(_list_ends(own.eos_token_id))
+    ends = {tokens.find_answer_end(tokenizer, opened.pointer.chat_template)[-1], tokenizer.eos_token_id}
+    ends.update(own.eos_token_id if isinstance(own.eos_token_id, list) else [own.eos_token_id])
     model.generation_config = GenerationConfig(
         do_sample=False,
         num_beams=1,
@@ -290,10 +270,6 @@ def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
     finally:
         model.generation_config = own
         model.train(training)
-
-
-def _list_ends(given: Any) -> list[int]:
-    return given if isinstance(given, list) else [] if given is None else [given]
 
 
 def _write_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str) -> list[str]:
@@ -328,7 +304,7 @@ def _generate_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: 
     for row in found[:, longest:].tolist():
         stop = next((place for place, token in enumerate(row) if token in ends), len(row))
         rows.append(row[:stop])
-    return decode_texts(opened.tokenizer, rows, skip_special_tokens=True)
+    return tokens.decode_texts(opened.tokenizer, rows, skip_special_tokens=True)
 
 
 Way = Literal["letter", "text"]

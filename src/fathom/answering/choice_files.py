@@ -44,11 +44,8 @@ def read_choice_folder(folder: Path | str, name: str) -> pl.DataFrame:
     for split in SPLITS:
         path = Path(folder, f"{name}_{split}.csv")
         if not path.is_file():
-            raise InputError(
-                "there is no such file",
-                str(path),
-                f"a set needs {' and '.join(f'{name}_{each}.csv' for each in SPLITS)}",
-            )
+            hint = f"a set needs {' and '.join(f'{name}_{each}.csv' for each in SPLITS)}"
+            raise InputError("there is no such file", str(path), hint)
         parts[split] = list(_scan(path))
     return make_choice_table(parts, f"{Path(folder) / name}")
 
@@ -81,11 +78,8 @@ def make_items(table: pl.DataFrame, subject: str, shots: int, where: str) -> lis
     for name, split, question, options, right in table.iter_rows():
         by_split[split].append(Item(name, question, tuple(options), (right,), subject=subject))
     if len(by_split["dev"]) < shots:
-        raise InputError(
-            f"{len(by_split['dev'])} examples, and choices.shots = {shots}",
-            where,
-            "add examples, or lower choices.shots",
-        )
+        hint = "add examples, or lower choices.shots"
+        raise InputError(f"{len(by_split['dev'])} examples, and choices.shots = {shots}", where, hint)
     return [item._replace(examples=tuple(by_split["dev"][:shots])) for item in by_split["test"]]
 
 
@@ -112,11 +106,8 @@ def _scan(path: Path) -> Iterator[tuple[str, Row]]:
         if not answer:
             raise InputError("the answer is missing", where, f"columns: {_COLUMNS}")
         if answer not in LETTERS[:OPTIONS]:
-            raise InputError(
-                f"the answer is {answer!r:.40}, no letter from A to {LETTERS[OPTIONS - 1]}",
-                where,
-                f"columns: {_COLUMNS}",
-            )
+            what = f"the answer is {answer!r:.40}, no letter from A to {LETTERS[OPTIONS - 1]}"
+            raise InputError(what, where, f"columns: {_COLUMNS}")
         yield where, _check(values[0], values[1:-1], LETTERS.index(answer), where)
 
 
@@ -147,9 +138,6 @@ def _check(question: str, options: Sequence[str], right: int, where: str) -> Row
     texts = [text.strip() for text in (question, *options)]
     if not all(texts):
         place = texts.index("")
-        raise InputError(
-            "the question is empty" if not place else f"option {LETTERS[place - 1]} is empty",
-            where,
-            "fill it in",
-        )
+        what = "the question is empty" if not place else f"option {LETTERS[place - 1]} is empty"
+        raise InputError(what, where, "fill it in")
     return texts[0], texts[1:], right

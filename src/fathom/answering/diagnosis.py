@@ -151,12 +151,8 @@ def _describe_variation(
     return (
         *(answers.model, answers.questions, answers.way, part["factor"][0], name),
         *(*_format(answers.measure(right)), baseline, *changes),
-        *(
-            len(part),
-            int((part["chosen"] < 0).sum()),
-            format_number(float(np.mean(part["shots"].to_numpy()))),
-        ),
-        int((part["cut"] > 0).sum()),
+        *(len(part), int((part["chosen"] < 0).sum())),
+        *(format_number(float(np.mean(part["shots"].to_numpy()))), int((part["cut"] > 0).sum())),
     )
 
 
@@ -174,15 +170,7 @@ def tabulate_orders(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
         }
         for statistic in STATISTICS:
             estimate = each.measure(values[statistic])
-            yield (
-                each.model,
-                each.questions,
-                each.way,
-                statistic,
-                *_format(estimate),
-                len(right),
-                right.shape[1],
-            )
+            yield (each.model, each.questions, each.way, statistic, *_format(estimate), *right.shape)
 
 
 def tabulate_rankings(answers: Sequence[Answers], settings: Summary) -> Iterator[tuple[Any, ...]]:

@@ -116,11 +116,8 @@ class SpeakingModel(OpenModel):
         variable = self.speaker.key_variable
         key = read_key(variable) if variable else ""
         if variable and not key:
-            raise InputError(
-                f"no key for {self.pointer.name}",
-                variable,
-                f"run `export {variable}=...` in this shell first",
-            )
+            hint = f"run `export {variable}=...` in this shell first"
+            raise InputError(f"no key for {self.pointer.name}", variable, hint)
         return key
 
 
@@ -205,13 +202,11 @@ class SpeakingAnswerer:
         return [text.partition(until)[0] if until else text for text in texts]
 
     def _identify(self, messages: Sequence[Message], limit: int) -> str:
-        """Return a hash of what a reply depends on."""
         return hash_text(
             self._model.pointer.server, json.dumps(messages), str(limit), str(self._speaker.thinking)
         )
 
     def _ask(self, asked: Mapping[str, list[Message]], max_tokens: int) -> Iterator[None]:
-        """Send requests, some at one time, and keep each reply as it arrives."""
         speaker, served, key = self._speaker, self._model.served, self._model.access_key
         limit = max_tokens + speaker.thinking
         options: dict[str, Any] = {"max_tokens": limit, TEMPERATURE: 0}
@@ -222,14 +217,12 @@ class SpeakingAnswerer:
         def ask(name: str) -> None:
             if failed.is_set():  # an earlier request, whose error ends the job
                 return
-            kept = False
             try:
                 found = ask_chat(service, speaker.model, asked[name], options, _FRAME + _BYTES * limit)
                 self._model.replies.keep(name, _read_reply(found, key))
-                kept = True
-            finally:
-                if not kept:
-                    failed.set()
+            except BaseException:
+                failed.set()
+                raise
 
         with Service(speaker.service, limits, key) as service:
             try:

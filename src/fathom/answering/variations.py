@@ -18,12 +18,8 @@ ORDERS = "orders"
 class Variation(NamedTuple):
     """A way of asking.
 
-    Attributes
-    ----------
-    factor : str
-        What is varied: examples, options, styles or orders; of what others are compared with, nothing.
-    baseline : str
-        Name of the variation that it is compared with, of a baseline itself.
+    `factor`: what is varied: examples, options, styles or orders; of what others are compared with, nothing.
+    `baseline`: name of the variation that it is compared with, of a baseline itself.
     """
 
     name: str

@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from string import printable
 
 _QUOTES = {"'": "‘’‚‛ʼʻ′‵＇‹›", '"': "“”„‟″‶«»＂"}
@@ -18,19 +17,18 @@ _OTHERS = {"...": "…", "..": "‥", "/": "⁄∕", "*": "∗", "|": "∣", "~"
 _LIGATURES = {"ff": "ﬀ", "fi": "ﬁ", "fl": "ﬂ", "ffi": "ﬃ", "ffl": "ﬄ", "st": "ﬅﬆ"}
 
 
-def _pair() -> Iterator[tuple[str, str]]:
-    for table in (_QUOTES, _DASHES, _BLANKS, _NOTHING, _LINES, _OTHERS, _LIGATURES):
-        for plain, characters in table.items():
-            yield from ((each, plain) for each in characters)
-
-
 CODE_MARK = "\N{INVISIBLE SEPARATOR}"
 """Marks words set as code in an abstract, as no keyword runs from prose into code."""
 
 GAP = "<ref>"
 """Stands for what is not text in a sentence: a reference, a formula, a picture."""
 
-TYPOGRAPHIC = dict(_pair())
+TYPOGRAPHIC = {
+    each: plain
+    for table in (_QUOTES, _DASHES, _BLANKS, _NOTHING, _LINES, _OTHERS, _LIGATURES)
+    for plain, characters in table.items()
+    for each in characters
+}
 """ASCII for each typographic character."""
 _TABLE = str.maketrans(TYPOGRAPHIC)
 _OTHER = re.compile(f"[^{re.escape(printable)}À-ÖØ-öø-ɏḀ-ỿ]")

@@ -41,17 +41,17 @@ class Bands:
     """Bands that several documents share, from the rows of SKETCHES."""
 
     def __init__(self) -> None:
-        self._found: list[pl.DataFrame] = []
+        self.found: list[pl.DataFrame] = []
 
     def add(self, rows: pl.DataFrame) -> None:
         """Add all rows of some bands; those of one document alone are forgotten."""
         distinct = rows.select("hash", "document").unique()
-        self._found.append(distinct.filter(pl.col("hash").is_duplicated()))
+        self.found.append(distinct.filter(pl.col("hash").is_duplicated()))
 
     def take(self) -> pl.DataFrame:
         """Return the rows, by document and hash."""
         empty = pl.DataFrame(schema={"hash": pl.UInt64, "document": pl.Int32})
-        return pl.concat([empty, *self._found]).sort("document", "hash")
+        return pl.concat([empty, *self.found]).sort("document", "hash")
 
 
 def find_copies(documents: Sequence[Path], ids: pl.Series, bands: Bands) -> dict[str, str]:
@@ -81,16 +81,16 @@ def find_copies(documents: Sequence[Path], ids: pl.Series, bands: Bands) -> dict
     return copies
 
 
-class Shared:
+class Shared(Bands):
     """Sentences that several documents share, from the rows of SKETCHES, and how many sentences each has.
 
     Sentences of more than `max_documents` documents are boilerplate, and do not count.
     """
 
     def __init__(self, documents: int, max_documents: int, left_out: NDArray[np.int32]) -> None:
+        super().__init__()
         self._max_documents = max_documents
         self._left_out = pl.Series(left_out, dtype=pl.Int32)
-        self._found: list[pl.DataFrame] = []
         self.sizes = np.zeros(documents, np.int64)
 
     def add(self, rows: pl.DataFrame) -> None:
@@ -99,12 +99,7 @@ class Shared:
         sentences = rows.filter(counted).select("hash", "document").unique()
         known = sentences.filter(pl.len().over("hash") <= self._max_documents)
         self.sizes += np.bincount(known["document"].to_numpy(), minlength=len(self.sizes))
-        self._found.append(known.filter(pl.col("hash").is_duplicated()))
-
-    def take(self) -> pl.DataFrame:
-        """Return the rows, by document and hash."""
-        empty = pl.DataFrame(schema={"hash": pl.UInt64, "document": pl.Int32})
-        return pl.concat([empty, *self._found]).sort("document", "hash")
+        self.found.append(known.filter(pl.col("hash").is_duplicated()))
 
 
 def find_wholes(documents: Sequence[Path], ids: pl.Series, shared: Shared) -> dict[str, list[str]]:
@@ -133,7 +128,6 @@ def find_wholes(documents: Sequence[Path], ids: pl.Series, shared: Shared) -> di
 
 
 def _choose_wholes(rows: pl.DataFrame, table: pl.DataFrame) -> list[int]:
-    """Return the numbers of documents that are left out, longest first."""
     sentences = rows["sentence"].to_numpy()
     holders = np.bincount(sentences) if len(sentences) else np.zeros(0, np.int64)
     places = rows.with_row_index("start").group_by("document").agg(pl.col("start").min(), pl.len())
@@ -168,10 +162,7 @@ def _read_facts(documents: Sequence[Path], wanted: pl.Series) -> pl.DataFrame:
 def describe_copies(copies: Copies, ids: pl.Series) -> dict[str, Any]:
     """Return how many documents are copies, and which files have copies of which.
 
-    Parameters
-    ----------
-    ids : pl.Series
-        All ids. Of documents of a folder, the file stands before the first `#`.
+    `ids`: all ids. Of documents of a folder, the file stands before the first `#`.
 
     Returns
     -------

@@ -29,16 +29,9 @@ _SAFE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
 def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
     """Find the metadata file and the full-text shards of an arXiv dump [RawCorpora, Sec. 2.1], [RedPajama].
 
-    Parameters
-    ----------
-    folder : Path
-        Holds `arxiv-metadata-oai-snapshot.json[.gz|.zst]` and `redpajama/*.jsonl[.gz|.zst]`; without full
-        texts the corpus consists of abstracts.
-
-    Raises
-    ------
-    InputError
-        If the folder or the metadata file is missing, or there is more than one metadata file.
+    `folder`: holds `arxiv-metadata-oai-snapshot.json[.gz|.zst]` and `redpajama/*.jsonl[.gz|.zst]`; without
+    full texts the corpus consists of abstracts. Raise `InputError` if the folder or the metadata file is
+    missing, or there is more than one metadata file.
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", f"dump = {folder}", "give it by --config dump=FOLDER")
@@ -48,17 +41,11 @@ def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
         if (folder / (METADATA_NAME + ending)).is_file()
     ]
     if not found:
-        raise InputError(
-            f"the dump has no metadata file {METADATA_NAME}[.gz|.zst]",
-            str(folder),
-            "get it from Kaggle's arXiv dataset; full texts belong in the folder redpajama/ beside it",
-        )
+        hint = "get it from Kaggle's arXiv dataset; full texts belong in the folder redpajama/ beside it"
+        raise InputError(f"the dump has no metadata file {METADATA_NAME}[.gz|.zst]", str(folder), hint)
     if len(found) > 1:
-        raise InputError(
-            f"the dump has {len(found)} metadata files: {', '.join(path.name for path in found)}",
-            str(folder),
-            "keep the newest one",
-        )
+        what = f"the dump has {len(found)} metadata files: {', '.join(path.name for path in found)}"
+        raise InputError(what, str(folder), "keep the newest one")
     shards = folder / "redpajama"
     return name_parts(_list_files(shards, _LINES) if shards.is_dir() else []), found[0]
 
@@ -103,11 +90,8 @@ def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
     parts: dict[str, Path] = {}
     for path in paths:
         if not _SAFE.match(path.name):
-            raise InputError(
-                "the file name has blanks or special characters",
-                str(path),
-                "rename it: letters, digits, dot, underscore, hyphen",
-            )
+            hint = "rename it: letters, digits, dot, underscore, hyphen"
+            raise InputError("the file name has blanks or special characters", str(path), hint)
         other = parts.setdefault(path.name, path)
         if other is not path and other.resolve() == path.resolve():
             raise InputError("listed twice", f"corpus.files: {path}", "name it, or its folder, once")
@@ -117,7 +101,6 @@ def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
 
 
 def _list_files(folder: Path, endings: re.Pattern[str]) -> list[Path]:
-    """Return the files with certain endings directly in a folder, by name."""
     return sorted(path for path in folder.iterdir() if path.is_file() and endings.search(path.name))
 
 
@@ -133,12 +116,8 @@ _FREQUENT = 5
 class FoundFile(NamedTuple):
     """A file of a folder.
 
-    Attributes
-    ----------
-    name : str
-        Its path below the folder, with characters allowed in ids.
-    categories : list of str
-        Its sub-folder, nested ones joined by dots; empty directly in the folder.
+    `name`: its path below the folder, with characters allowed in ids. `categories`: its sub-folder, nested
+    ones joined by dots; empty directly in the folder.
     """
 
     path: Path
@@ -172,14 +151,9 @@ class Skipped:
 def list_documents(entries: Sequence[str]) -> tuple[list[FoundFile], Skipped]:
     """List the documents in folders by name; count the other files.
 
-    Links inside a folder are not followed: they lead out of it, in circles, or to listed files. Hidden
-    files and folders, such as `.git`, are not documents; nor are files that runs wrote to the working
-    folder, which are not counted.
-
-    Raises
-    ------
-    InputError
-        If an entry does not exist, is listed twice, or there is no document.
+    Links inside a folder are not followed: they lead out of it, in circles, or to listed files. Hidden files
+    and folders, such as `.git`, are not documents; nor are files that runs wrote to the working folder, which
+    are not counted. Raise `InputError` if an entry does not exist, is listed twice, or there is no document.
     """
     if not entries:
         raise InputError("no folder of documents is given", "corpus.files", "name one or more folders")

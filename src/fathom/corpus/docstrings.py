@@ -38,8 +38,6 @@ _IMPORT_ERRORS = (
 
 @dataclass
 class _Found:
-    """Objects by their shortest public name, and modules that could not be imported."""
-
     package: str
     modules: set[str] = field(default_factory=set)
     names: dict[int, tuple[tuple[bool, int, int, str], Any]] = field(default_factory=dict)
@@ -59,12 +57,8 @@ def read_docstrings(package: str, selection: Selection, output: Path) -> dict[st
     An object's shortest name is its id and title, the prose of its docstring the text, the first paragraph
     the abstract, package and first module (`scipy.stats`) the category. Duplicate texts and texts under 80
     characters are left out. Tests, private and vendored modules, and modules with requirements that another
-    machine may lack (window systems, compilers, Sphinx) are not imported.
-
-    Raises
-    ------
-    InputError
-        If the package is not installed or has no docstrings.
+    machine may lack (window systems, compilers, Sphinx) are not imported. Raise `InputError` if the package
+    is not installed or has no docstrings.
     """
     with _quiet():
         found = _find_objects(package)
@@ -140,7 +134,6 @@ def _describe_input(package: str, kept: dict[str, str]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep imports from printing, warning, or looking for a window system."""
     os.environ.setdefault("MPLBACKEND", "Agg")
     with (
         warnings.catch_warnings(),
@@ -156,11 +149,8 @@ def _find_objects(package: str) -> _Found:
     try:
         root = importlib.import_module(package)
     except ImportError as error:
-        raise InputError(
-            f"package {package} cannot be imported: {error}",
-            "corpus.packages",
-            "install it, or remove it from the list",
-        ) from error
+        hint = "install it, or remove it from the list"
+        raise InputError(f"package {package} cannot be imported: {error}", "corpus.packages", hint) from error
     modules = [root, *_import_modules(root, found.errors)]
     found.modules = {module.__name__ for module in modules}
     for module in modules:
@@ -212,7 +202,6 @@ def _collect_members(module: ModuleType, found: _Found) -> None:
 
 
 def _public_members(cls: type) -> Iterable[tuple[str, Any]]:
-    """Return a class's own public methods and properties, without inherited ones."""
     for name, member in sorted(vars(cls).items()):
         if name.startswith("_") or inspect.isclass(member):
             continue

@@ -18,7 +18,7 @@ from fathom.corpus.chosen import Choice
 from fathom.corpus.corpus_files import FoundFile, Skipped, list_documents, take_part, write_name
 from fathom.corpus.documents import reading_process
 from fathom.corpus.documents.reading_process import ReadingProcess
-from fathom.corpus.documents.sections import FileContent, Section
+from fathom.corpus.documents.sections import FileContent
 from fathom.corpus.records import Document, clean_line, part_name, read_beginning
 from fathom.errors import InputError
 from fathom.io.files import hash_file, hash_text, write_atomically
@@ -53,17 +53,8 @@ def read_folder(
 
     A document is the text below one heading. Its id is the file's path with the heading's anchor, its
     category the sub-folder, its abstract its beginning. Unreadable files are counted and named; the others
-    are read.
-
-    Parameters
-    ----------
-    kept : Path
-        Cache of each file's content, so that only changed files are read again.
-
-    Raises
-    ------
-    InputError
-        If there is no document at all.
+    are read. `kept`: cache of each file's content, so that only changed files are read again. Raise
+    `InputError` if there is no document at all.
     """
     listed, not_read = list_documents(entries)
     files, first = take_part(listed, part)
@@ -76,8 +67,8 @@ def read_folder(
     paragraphs: Counter[str] = Counter()
     for content in read.contents.values():
         paragraphs.update(content.left_out)
-    rows = _iterate_records(files, read.contents, paragraphs, choice)
-    choice.write(rows, output)
+    choice.write(_iterate_records(files, read.contents, paragraphs, choice), output)
+    shares = {name: round(content.prose_share, 3) for name, content in read.contents.items()}
     return {
         "door": "folder",
         "part": part_name(output),
@@ -86,7 +77,7 @@ def read_folder(
             "read": len(read.contents),
             "reused": read.reused,
             "skipped": read.skipped.report(),
-            "little_prose": _find_little_prose(read.contents),
+            "little_prose": {name: each for name, each in sorted(shares.items()) if each < LITTLE_PROSE},
         },
         "gaps": sum(content.gaps for content in read.contents.values()),
         "pages": sum(content.pages for content in read.contents.values()),
@@ -132,10 +123,7 @@ def _load(kept: Path, method: str) -> dict[str, FileContent]:
             return {}
         for line in stream:
             row = orjson.loads(line)
-            sections = [Section(anchor, tuple(headings), text) for anchor, headings, text in row["sections"]]
-            found[row["hash"]] = FileContent(
-                row["title"], sections, row["pages"], Counter(row["left_out"]), row["gaps"], row["characters"]
-            )
+            found[row["hash"]] = FileContent.restore(row["content"])
     return found
 
 
@@ -147,22 +135,7 @@ def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
     ):
         stream.write(orjson.dumps(method) + b"\n")
         for digest, content in contents.items():
-            row = {
-                "hash": digest,
-                "title": content.title,
-                "pages": content.pages,
-                "left_out": content.left_out,
-                "gaps": content.gaps,
-                "characters": content.characters,
-                "sections": [(each.anchor, each.headings, each.text) for each in content.sections],
-            }
-            stream.write(orjson.dumps(row) + b"\n")
-
-
-def _find_little_prose(contents: Mapping[str, FileContent]) -> dict[str, float]:
-    """Return the share of characters that became prose, for files where it is small."""
-    shares = {name: round(content.prose_share, 3) for name, content in contents.items()}
-    return {name: share for name, share in sorted(shares.items()) if share < LITTLE_PROSE}
+            stream.write(orjson.dumps({"hash": digest, "content": content}) + b"\n")
 
 
 def _iterate_records(
@@ -213,12 +186,8 @@ _SHORTEST = 80
 class Repeats:
     """Headings and paragraphs that repeat across the files of a part.
 
-    Attributes
-    ----------
-    headings : set of str
-        Those over many different texts, in lower case, such as `description` or `notes`.
-    paragraphs : set of str
-        Those in a large share of all files, such as a licence.
+    `headings`: those over many different texts, in lower case, such as `description` or `notes`.
+    `paragraphs`: those in a large share of all files, such as a licence.
     """
 
     headings: set[str] = field(default_factory=set)
@@ -276,7 +245,7 @@ def join_sections(content: FileContent, repeats: Repeats, left_out: Counter[str]
         kept = [each for each in paragraphs if each not in repeats.paragraphs]
         left_out["boilerplate"] += len(paragraphs) - len(kept)
         if kept:
-            key = _find_titles(section, repeats)
+            key = tuple(each for each in section.headings if each.lower() not in repeats.headings)
             text = "\n\n".join(kept)
             if key and len(text) < _SHORTEST:
                 key = key[:-1]
@@ -286,7 +255,3 @@ def join_sections(content: FileContent, repeats: Repeats, left_out: Counter[str]
         Passage(pieces[0][0], key[-1] if key else title, "\n\n".join(text for _, text in pieces))
         for key, pieces in grouped.items()
     ]
-
-
-def _find_titles(section: Section, repeats: Repeats) -> tuple[str, ...]:
-    return tuple(each for each in section.headings if each.lower() not in repeats.headings)

@@ -6,7 +6,7 @@ three, and so on, longer ones first. A join by a sentence that would make a grou
 counted. So the groups depend on the documents alone, not on their order, on parts or on buckets.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -164,31 +164,26 @@ def _find_all_copies(
 
 
 def _read_buckets(sketches: Sequence[Path], nodes: Sequence[NDArray[np.int32]]) -> Iterator[pl.DataFrame]:
-    """Yield the rows of all parts, bucket by bucket; all rows of a hash are in one."""
+    """Yield the rows of all parts, bucket by bucket; all rows of a hash are in one.
+
+    `document` becomes the place of its id among all.
+    """
     total = sum(pl.scan_parquet(path).select(pl.len()).collect().item() for path in sketches)
     buckets = max(1, -(-total // _BUCKET))
     for bucket in show_progress(range(buckets), "buckets"):
         low, high = ((place << 64) // buckets for place in (bucket, bucket + 1))
-        yield pl.concat([make_empty_table(SKETCHES), *_read_bucket(sketches, nodes, low, high - 1)])
-
-
-def _read_bucket(
-    sketches: Iterable[Path], nodes: Iterable[NDArray[np.int32]], low: int, high: int
-) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a range of hashes; `document` is then the place of its id among all."""
-    names = SKETCHES.names
-    for path, places in zip(sketches, nodes, strict=True):
-        for frame in scan_range(path, names, low, high):
-            yield frame.with_columns(document=pl.Series(places[frame["document"].to_numpy()]))
+        rows = (
+            frame.with_columns(document=pl.Series(places[frame["document"].to_numpy()]))
+            for path, places in zip(sketches, nodes, strict=True)
+            for frame in scan_range(path, SKETCHES.names, low, high - 1)
+        )
+        yield pl.concat([make_empty_table(SKETCHES), *rows])
 
 
 def find_edges(rows: pl.DataFrame, max_documents: int) -> tuple[Edges, dict[str, int]]:
     """Return the pairs of neighbours among the documents of each hash, in the order of the hashes.
 
-    Parameters
-    ----------
-    max_documents : int
-        Most documents that a sentence may join; near-duplicates always join.
+    `max_documents`: most documents that a sentence may join; near-duplicates always join.
 
     Returns
     -------
@@ -222,10 +217,7 @@ def find_edges(rows: pl.DataFrame, max_documents: int) -> tuple[Edges, dict[str,
 def join_documents(count: int, edges: Edges, limit: int) -> tuple[Integers, int]:
     """Join documents, strong evidence first, into groups of at most `limit`.
 
-    Parameters
-    ----------
-    limit : int
-        Most documents of a group that a sentence may make.
+    `limit`: most documents of a group that a sentence may make.
 
     Returns
     -------

@@ -28,10 +28,7 @@ def describe_join(
 ) -> dict[str, Any]:
     """Return the join report; the order of the parts does not matter.
 
-    Raises
-    ------
-    InputError
-        If a configured domain has no documents.
+    Raise `InputError` if a configured domain has no documents.
     """
     _require_documents(index, reports, selection)
     metadata = next((report for report in reports if report["door"] == "metadata"), None)
@@ -88,7 +85,6 @@ def _of(reports: Sequence[Report], door: str) -> list[Report]:
 
 
 def _add_files(reports: Sequence[Report]) -> dict[str, Any]:
-    """Return how many files of a folder were read, and which were not, by reason."""
     skipped: dict[str, dict[str, Any]] = {}
     for report in reports:
         for reason, found in report["files"]["skipped"].items():
@@ -177,7 +173,6 @@ def _require_documents(index: pl.DataFrame, reports: Sequence[Report], selection
 
 
 def _hint_categories(domain: Domain, seen: Counter[str], corpus: Corpus) -> str:
-    """Return a hint that names what leaves documents out, or existing categories, similar ones first."""
     if not seen:
         return "no document with a category was read: check the input files"
     fitting = [each for each in seen if any(matches_category(p, each) for p in domain.categories)]
@@ -197,7 +192,6 @@ def _hint_categories(domain: Domain, seen: Counter[str], corpus: Corpus) -> str:
 
 
 def _name_limits(domain: Domain, corpus: Corpus) -> str:
-    """Say which of the settings that are set leave all documents of a domain out."""
     dates = [domain.since, domain.until, corpus.since, corpus.until]
     given = {
         "since, until": any(dates),

@@ -80,14 +80,9 @@ def clean_sentence(
 def convert_latex(text: str, counts: Counter[str]) -> str:
     r"""Remove citations and convert LaTeX to text; on failure only remove citations.
 
-    `\cref`, `\autoref` and the like become `<ref>`, as `\ref` does. A percent sign stays a percent sign:
-    the text has no comments any more.
-
-    Parameters
-    ----------
-    counts : Counter
-        Counts unchanged texts by reason: `latex_failed`, `latex_too_slow`, `latex_too_long` and
-        `latex_bad_result`.
+    `\cref`, `\autoref` and the like become `<ref>`, as `\ref` does. A percent sign stays a percent sign: the
+    text has no comments any more. `counts`: counts unchanged texts by reason: `latex_failed`,
+    `latex_too_slow`, `latex_too_long` and `latex_bad_result`.
     """
     text = REFERENCE.sub(GAP, CITATION.sub("", text))
     converted = try_to_convert(text, counts)
@@ -131,7 +126,6 @@ def _run_converter(text: str) -> str:
 
 @cache
 def _make_converter() -> Any:
-    """Return the converter of this process, independent of the date."""
     from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # its warnings are counted, not printed

@@ -10,37 +10,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
+from fathom.corpus import latex_macros as macros
+from fathom.corpus import latex_names as names
 from fathom.corpus.characters import GAP
 from fathom.corpus.documents.sections import is_no_prose
 from fathom.corpus.latex import CITATION, REFERENCE, try_to_convert
-from fathom.corpus.latex_macros import (
-    BLOCK,
-    COMMAND,
-    Ends,
-    Source,
-    drop_code,
-    drop_false_branches,
-    expand_macros,
-    match_braces,
-    replace_where,
-)
-from fathom.corpus.latex_names import (
-    CITATION_BEFORE_VERB,
-    CITATION_IN_SENTENCE,
-    DISPLAYS,
-    ENVIRONMENT_ARGUMENTS,
-    FLOATS,
-    HEADINGS,
-    KEPT_ARGUMENT,
-    LEFT_OUT,
-    NO_WORDS,
-    NO_WORDS_WITH_ARGUMENTS,
-    PICTURES,
-    SPACES,
-    TEXTUAL_CITATION,
-    WORDS,
-    list_known_commands,
-)  # fmt: skip
 
 GAPS, _REFERENCES = "gaps", "references"
 """Names for counting marks, and paragraphs below headings such as References."""
@@ -52,12 +26,12 @@ _STRUCTURE = re.compile(
     r"\\(?P<escaped>[\\%{}$&#_])"
     r"|\\begin\s{0,9}\{(?P<begin>[^{}\n]{1,60})\}|(?P<end>\\end\s{0,9}\{[^{}\n]{1,60}\})"
     r"|(?P<display>\\\[|\$\$)"
-    rf"|\\(?P<heading>{'|'.join(HEADINGS)})\*?(?![A-Za-z])"
+    rf"|\\(?P<heading>{'|'.join(names.HEADINGS)})\*?(?![A-Za-z])"
     r"|\\(?P<aside>footnote|footnotetext|sidenote|marginnote|endnote|caption|captionof|subcaption)"
     r"\*?(?![A-Za-z])"
     r"|(?P<short>\\b(?P<kind>e[aq]?[nqas]{0,3})(?![A-Za-z]))"
     r"|(?P<item>\\item(?![A-Za-z]))"
-    rf"|(?P<break>\\par(?![A-Za-z])|\n[^\S\n]*\n\s*)|(?P<block>{BLOCK})"
+    rf"|(?P<break>\\par(?![A-Za-z])|\n[^\S\n]*\n\s*)|(?P<block>{macros.BLOCK})"
 )
 _CAPTION = re.compile(r"\\caption(?P<of>of)?\*?(?![A-Za-z])")
 _MATH_END = re.compile(r"(?:\\(?:label|tag)\s*\{[^{}]*\}|\\(?:nonumber|notag|qquad|quad|[,;!\\ ])|[\s}&~])*$")
@@ -66,20 +40,9 @@ _UNARXIVE = re.compile(r"\{\{cite:|\bFORMULA\b|\\cite\{[0-9a-f]{12}\}")
 _UNARXIVE_MARK = re.compile(r"\b(?:FORMULA|REF)\b")
 """Marks of unarXive for what it left out."""
 _INTERRUPT = frozenset(
-    [
-        "tabular",
-        "tabularx",
-        "tabulary",
-        "tabu",
-        "tblr",
-        "NiceTabular",
-        "tikzpicture",
-        "pgfpicture",
-        "picture",
-        "pspicture",
-        "tabbing",
-    ]
-)
+    ["tabular", "tabularx", "tabulary", "tabu", "tblr", "NiceTabular", "tikzpicture", "pgfpicture", "picture",
+     "pspicture", "tabbing"]
+)  # fmt: skip
 """Environments that are left out inline, unlike floats."""
 
 
@@ -95,22 +58,21 @@ def read_title(source: str) -> str:
     found = _TITLE.search(source)
     if found is None:
         return ""
-    groups, _ = Source.of(source[found.start() : found.start() + 5000]).take_groups(len(found.group()), 1)
+    groups, _ = macros.Source.of(source[found.start() : found.start() + 5000]).take_groups(
+        len(found.group()), 1
+    )
     return groups[0] if groups else ""
 
 
 def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -> Iterator[Heading | str]:
     r"""Yield the headings and paragraphs of a source as plain text; footnotes and captions are paragraphs.
 
-    Parameters
-    ----------
-    comments : bool, optional
-        Whether a `%` begins a comment; by default only in a whole source, with `\documentclass`.
+    `comments`: whether a `%` begins a comment; by default only in a whole source, with `\documentclass`.
     """
-    text = text.replace(BLOCK, "").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace(macros.BLOCK, "").replace("\r\n", "\n").replace("\r", "\n")
     if comments is None:
         comments = "\\documentclass" in text or "\\documentstyle" in text
-    text = expand_macros(expand_terms(drop_false_branches(drop_code(text, comments))))
+    text = macros.expand_macros(expand_terms(macros.drop_false_branches(macros.drop_code(text, comments))))
     if _UNARXIVE.search(text):
         text = _UNARXIVE_MARK.sub(GAP, text)
     begin, end = _WHOLE.search(text), _END.search(text)
@@ -147,10 +109,8 @@ def latex_to_prose(text: str, counts: Counter[str]) -> str:
 
 
 class _Structure:
-    """Cuts a source into headings and paragraphs, both still LaTeX."""
-
     def __init__(self, text: str, depth: int = 0) -> None:
-        self._source, self._ends, self._depth = Source.of(text), Ends(text), depth
+        self._source, self._ends, self._depth = macros.Source.of(text), macros.Ends(text), depth
         self._paragraph: list[str] = []
         self._asides: list[str] = []
         self._out: list[Heading | str] = []
@@ -191,17 +151,17 @@ class _Structure:
         if not groups:
             return place
         self._flush()
-        self._out.append(Heading(HEADINGS[name], groups[0]))
+        self._out.append(Heading(names.HEADINGS[name], groups[0]))
         label = _LABEL.match(self._source.text, end)
         return label.end() if label else end
 
     def _take_environment(self, name: str, match: re.Match[str]) -> int:
         bare = name.rstrip("*")
-        left_out = bare in FLOATS or bare in LEFT_OUT
-        end = self._ends.find(name, match.end()) if left_out or bare in DISPLAYS else None
+        left_out = bare in names.FLOATS or bare in names.LEFT_OUT
+        end = self._ends.find(name, match.end()) if left_out or bare in names.DISPLAYS else None
         if end is not None:
             inside = self._source.text[match.end() : end[0]]
-            if bare in DISPLAYS:
+            if bare in names.DISPLAYS:
                 self._interrupt(_read_end_mark(inside), end[1], formula=True)
             else:
                 self._take_captions(inside)
@@ -210,12 +170,12 @@ class _Structure:
             return end[1]
         self._flush()
         place = self._source.skip_options(match.end())
-        return self._source.take_groups(place, ENVIRONMENT_ARGUMENTS.get(bare, 0))[1]
+        return self._source.take_groups(place, names.ENVIRONMENT_ARGUMENTS.get(bare, 0))[1]
 
     def _take_captions(self, inside: str) -> None:
         if "\\caption" not in inside:
             return
-        source = Source.of(inside)
+        source = macros.Source.of(inside)
         for match in _CAPTION.finditer(inside):
             groups, _ = source.take_groups(match.end(), 2 if match["of"] else 1)
             self._asides += groups[-1:]
@@ -303,7 +263,9 @@ _EMPTY = re.compile(r"\s*(?:\((?:\s|[,;.]|e\.g\.|i\.e\.|cf\.|[Ss]ee|also|and)*\)
 _GAPS = re.compile(rf"{GAP}(?:\s*{GAP})+")
 _LONE_GAP = re.compile(rf"(?<=[.!?])\s*{GAP}[.,;]?$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_IN_FORMULAS = (WORDS, NO_WORDS, KEPT_ARGUMENT, NO_WORDS_WITH_ARGUMENTS, {"begin", "end"})
+_IN_FORMULAS = {"begin", "end"}.union(
+    names.WORDS, names.NO_WORDS, names.KEPT_ARGUMENT, names.NO_WORDS_WITH_ARGUMENTS
+)
 
 
 def convert_paragraph(text: str, counts: Counter[str]) -> list[str]:
@@ -331,20 +293,21 @@ def _tidy(pieces: list[str]) -> list[str]:
 
 
 def _prepare(text: str) -> str:
-    """Return LaTeX with only commands that the converter knows."""
     if not any(sign in text for sign in ("\\", "{{", "$")):
         return text
     if "ite" in text:
         text = _REPEATED_CITATION.sub(r"\1", text)
-        text = TEXTUAL_CITATION.sub(GAP, text)
-        text = CITATION_BEFORE_VERB.sub(
-            rf"\g<before>{GAP}", CITATION_IN_SENTENCE.sub(rf"\g<before>{GAP}", text)
+        text = names.TEXTUAL_CITATION.sub(GAP, text)
+        text = names.CITATION_BEFORE_VERB.sub(
+            rf"\g<before>{GAP}", names.CITATION_IN_SENTENCE.sub(rf"\g<before>{GAP}", text)
         )
     text = _mend_dollars(REFERENCE.sub(GAP, text))
     text = _FORMULA.sub(_read_formula, text)
     text = _OWN_LINE.sub(_drop_own_line, text)
     for _ in range(3):  # an argument that is kept may have commands
-        resolved = replace_where(text, COMMAND, partial(_resolve, source=Source.of(text)))
+        resolved = macros.replace_where(
+            text, macros.COMMAND, partial(_resolve, source=macros.Source.of(text))
+        )
         if resolved == text:
             break
         text = resolved
@@ -354,9 +317,9 @@ def _prepare(text: str) -> str:
 def _read_formula(match: re.Match[str]) -> str:
     """Return a formula, or a gap for one whose text is not known."""
     formula = match["dollars"] or match["round"]
-    for command in COMMAND.finditer(formula):
+    for command in macros.COMMAND.finditer(formula):
         name = command[1]
-        if name and not any(name in known for known in (list_known_commands(), *_IN_FORMULAS)):
+        if name and name not in _IN_FORMULAS and name not in names.list_known_commands():
             return GAP
     if "\\begin" in formula:
         return GAP
@@ -366,29 +329,27 @@ def _read_formula(match: re.Match[str]) -> str:
 def _drop_own_line(match: re.Match[str]) -> str:
     """Return nothing for an unknown command on a line of its own: it is layout."""
     name = match.group().strip()[1:]
-    return "\n" if name not in list_known_commands() and name not in WORDS else match.group()
+    return "\n" if name not in names.list_known_commands() and name not in names.WORDS else match.group()
 
 
-def _resolve(match: re.Match[str], source: Source) -> tuple[str, int]:
-    """Return the text of a command, and where its arguments end."""
+def _resolve(match: re.Match[str], source: macros.Source) -> tuple[str, int]:
     name, place = match[1], match.end()
-    if name in KEPT_ARGUMENT:
+    if name in names.KEPT_ARGUMENT:
         return _keep_argument(name, source, place)
-    if name in WORDS:
-        return _say_word(WORDS[name], source.text, match.end(1))
+    if name in names.WORDS:
+        return _say_word(names.WORDS[name], source.text, match.end(1))
     if name in _QUANTITIES:
         return _read_quantity(source, place)
     end = place if name is None else _find_end_of_layout(name, source, place)
     if end is not None:
-        return (" " if name in SPACES else "" if name else match.group()), end
-    if name in list_known_commands():
+        return (" " if name in names.SPACES else "" if name else match.group()), end
+    if name in names.list_known_commands():
         return match.group(), place
     return _mark_unknown(name, source, place)
 
 
-def _keep_argument(name: str, source: Source, place: int) -> tuple[str, int]:
-    """Return the words of a command that styles them."""
-    most, kept = KEPT_ARGUMENT[name]
+def _keep_argument(name: str, source: macros.Source, place: int) -> tuple[str, int]:
+    most, kept = names.KEPT_ARGUMENT[name]
     groups, end = source.take_groups(place, most)
     if not groups:
         return "", place
@@ -398,15 +359,15 @@ def _keep_argument(name: str, source: Source, place: int) -> tuple[str, int]:
     return f"{{{words}}}", end
 
 
-def _find_end_of_layout(name: str, source: Source, place: int) -> int | None:
+def _find_end_of_layout(name: str, source: macros.Source, place: int) -> int | None:
     """Return the end of a command without words; None for other commands."""
     if name in _TAKES_LENGTH:
         length = _LENGTH.match(source.text, place)
         return length.end() if length else place
-    if name in NO_WORDS or not name.strip("@"):
+    if name in names.NO_WORDS or not name.strip("@"):
         return source.skip_options(place) if name in _WITH_OPTION else place
-    if name in {"begin", "end"} or name in NO_WORDS_WITH_ARGUMENTS or name.startswith("index"):
-        return source.take_groups(place, NO_WORDS_WITH_ARGUMENTS.get(name, 1))[1]
+    if name in {"begin", "end"} or name in names.NO_WORDS_WITH_ARGUMENTS or name.startswith("index"):
+        return source.take_groups(place, names.NO_WORDS_WITH_ARGUMENTS.get(name, 1))[1]
     return None
 
 
@@ -422,7 +383,7 @@ def _say_word(word: str, text: str, place: int) -> tuple[str, int]:
     return word + (" " if glued else ""), place
 
 
-def _read_quantity(source: Source, place: int) -> tuple[str, int]:
+def _read_quantity(source: macros.Source, place: int) -> tuple[str, int]:
     r"""Return a number with its unit, such as `\SI{5}{\kilo\metre}`."""
     groups, end = source.take_groups(place, 3)
     words = []
@@ -441,11 +402,11 @@ def _read_quantity(source: Source, place: int) -> tuple[str, int]:
     return (" ".join(words), end) if groups else (GAP, place)
 
 
-def _mark_unknown(name: str, source: Source, place: int) -> tuple[str, int]:
+def _mark_unknown(name: str, source: macros.Source, place: int) -> tuple[str, int]:
     """Return the text in the braces of an unknown command; a gap if it has none, or several, or cites."""
     if name == "tikz" and (drawing := _DRAWING.match(source.text, place)):
         return GAP, drawing.end()
-    if name in PICTURES or "cite" in name:
+    if name in names.PICTURES or "cite" in name:
         return GAP, source.take_groups(place, 1)[1]
     start = source.skip_options(place)
     direct = source.text[start : start + 1] == "{"
@@ -466,7 +427,7 @@ _DRAWING = re.compile(r"\s*(?:\[[^\]]{0,300}\])?\s*\\[a-z]+[^;]{0,1000};")
 def _balance(text: str) -> str:
     if "{" not in text and "}" not in text:
         return text
-    pairs = match_braces(text)
+    pairs = macros.match_braces(text)
     matched = {*pairs, *pairs.values()}
     escaped = {match.start() + 1 for match in re.finditer(r"\\.", text, re.DOTALL)}
     return "".join(
@@ -485,7 +446,11 @@ def _mend_dollars(text: str) -> str:
     alone, number = [], 0
     while number < len(places):
         inside = text[places[number] + 1 : places[number + 1]] if number + 1 < len(places) else None
-        if inside is None or len(inside) > _LONGEST_FORMULA or _reads_as_prose(inside):
+        if (
+            inside is None
+            or len(inside) > _LONGEST_FORMULA
+            or _PROSE.search(_TEXT_IN_FORMULA.sub("", inside))
+        ):
             alone.append(places[number])
             number += 1
         else:
@@ -496,10 +461,6 @@ def _mend_dollars(text: str) -> str:
         pieces += [text[start:place], "\\$" if price else ""]
         start = place + 1
     return "".join([*pieces, text[start:]])
-
-
-def _reads_as_prose(formula: str) -> bool:
-    return _PROSE.search(_TEXT_IN_FORMULA.sub("", formula)) is not None
 
 
 class _Term(NamedTuple):
@@ -522,7 +483,7 @@ def expand_terms(text: str) -> str:
     terms = _find_terms(text)
     if not terms:
         return text
-    source = Source.of(text)
+    source = macros.Source.of(text)
 
     def replace(match: re.Match[str]) -> tuple[str, int]:
         key = source.take_group(source.skip_options(match.end()))
@@ -533,30 +494,25 @@ def expand_terms(text: str) -> str:
         plural = "s" if _PLURAL.search(match["form"]) else ""
         return (words[:1].upper() + words[1:] if match["use"][0].isupper() else words) + plural, key[1]
 
-    return replace_where(text, _USE, replace)
+    return macros.replace_where(text, _USE, replace)
 
 
 def _find_terms(text: str) -> dict[str, _Term]:
-    """Return the terms that a source defines, by their keys."""
-    if (
-        "acro" not in text
-        and "abbreviation" not in text
-        and "glossaryentry" not in text
-        and "Acronym" not in text
-    ):
+    if not any(word in text for word in ("acro", "abbreviation", "glossaryentry", "Acronym")):
         return {}
-    source = Source.of(text)
+    source = macros.Source.of(text)
     terms: dict[str, _Term] = {}
     for match in _DEFINITION.finditer(text):
-        key = source.take_group(source.skip_options(match.end()))
-        if key is None:
+        found = source.take_group(source.skip_options(match.end()))
+        if found is None:
             continue
-        option = source.take_option(key[1])
-        groups, _ = source.take_groups(key[1], 2)
+        key, end = found[0].strip(), found[1]
+        option = source.take_option(end)
+        groups, _ = source.take_groups(end, 2)
         if match["kind"] in {"newacronym", "newabbreviation"} and len(groups) == 2:
-            terms[key[0].strip()] = _Term(groups[0], groups[1])
+            terms[key] = _Term(*groups)
         elif match["kind"] in {"acrodef", "newacro", "acro"} and groups:
-            terms[key[0].strip()] = _Term(option[0] if option else key[0].strip(), groups[0])
+            terms[key] = _Term(option[0] if option else key, groups[0])
         elif groups:
             fields = {
                 each["name"]: (each["braced"] or each["bare"] or "").strip()
@@ -564,5 +520,5 @@ def _find_terms(text: str) -> dict[str, _Term]:
             }
             short = fields.get("text") or fields.get("short") or fields.get("name")
             if short:
-                terms[key[0].strip()] = _Term(short, fields.get("long", ""))
+                terms[key] = _Term(short, fields.get("long", ""))
     return terms

@@ -11,14 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from fathom.corpus.latex_names import (
-    CODE_DEFINITIONS,
-    HEADINGS,
-    NO_WORDS,
-    NO_WORDS_WITH_ARGUMENTS,
-    SHORT_INLINE,
-    is_code,
-)  # fmt: skip
+from fathom.corpus import latex_names as names
 
 BLOCK = "\x01"
 """Stands for displayed code."""
@@ -118,7 +111,6 @@ def replace_where(
 
 
 def _skip_empty_line(text: str, start: int, end: int) -> int:
-    """Return where a text continues if the part between two places is removed."""
     rest = _REST_OF_LINE.match(text, end)
     alone = rest is not None and not text[text.rfind("\n", 0, start) + 1 : start].strip()
     return rest.end() if rest and alone else end
@@ -156,7 +148,7 @@ def drop_code(text: str, comments: bool) -> str:
     """
     own = frozenset(
         name
-        for found in CODE_DEFINITIONS.finditer(text)
+        for found in names.CODE_DEFINITIONS.finditer(text)
         for name in (found["name"], found["own"], found["language"] and f"{found['language']}code")
         if name
     ) | _find_own_code(text)
@@ -167,7 +159,7 @@ def drop_code(text: str, comments: bool) -> str:
     def replace(match: re.Match[str]) -> tuple[str, int]:
         if match["environment"] is not None:
             name = match["environment"].strip()
-            end = ends.find(name, match.end()) if name == "comment" or is_code(name, own) else None
+            end = ends.find(name, match.end()) if name == "comment" or names.is_code(name, own) else None
             return (match.group(), match.end()) if end is None else (
                 "" if name == "comment" else BLOCK, end[1]
             )  # fmt: skip
@@ -203,15 +195,15 @@ def _find_own_code(text: str) -> frozenset[str]:
         first = opens.search(begin)
         # a whole environment in typewriter letters, not a word of it
         typewriter = re.search(r"\\(?:ttfamily|tt)(?![A-Za-z])", re.sub(r"(?!^)\{[^{}]*\}", "", begin))
-        if typewriter or (first and (first["old"] or is_code(first["inner"]))):
+        if typewriter or (first and (first["old"] or names.is_code(first["inner"]))):
             own.add(each["name"])
     return frozenset(own)
 
 
 def _unfold_short_inline(text: str) -> str:
     r"""Write code between the author's own signs, such as `|code|`, as `\verb|code|`."""
-    signs = sorted({found["sign"] for found in SHORT_INLINE.finditer(text)})
-    text = SHORT_INLINE.sub("", text)
+    signs = sorted({found["sign"] for found in names.SHORT_INLINE.finditer(text)})
+    text = names.SHORT_INLINE.sub("", text)
     for sign in signs:
         inline = re.compile(
             rf"(?<![\\\w]){re.escape(sign)}([^\n{re.escape(sign)}]{{1,200}}){re.escape(sign)}"
@@ -329,8 +321,8 @@ _LOW_LEVEL = re.compile(
 )
 _RESERVED = frozenset(
     ["begin", "end", "item", "footnote", "caption", "par", "label", "ref", "cite", "section", "emph",
-     "documentclass", "usepackage", *HEADINGS]
-) | NO_WORDS | NO_WORDS_WITH_ARGUMENTS.keys()  # fmt: skip
+     "documentclass", "usepackage", *names.HEADINGS]
+) | names.NO_WORDS | names.NO_WORDS_WITH_ARGUMENTS.keys()  # fmt: skip
 """Commands whose redefinition is the layout's."""
 
 

@@ -6,15 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from fathom.errors import InputError
-from fathom.io import json_text
-from fathom.io.files import (
-    BYTE_ORDER_MARK,
-    LINE_MB,
-    HashingReader,
-    open_decompressed,
-    read_lines,
-    require_file,
-)
+from fathom.io import files, json_text
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused
@@ -62,14 +54,11 @@ def _look_at(path: Path) -> tuple[int, int, int]:
 class JsonLines:
     """The lines of a file, read once, one at a time.
 
-    Parameters
-    ----------
-    max_malformed : float
-        Share of malformed lines above which the file is refused, if there are more than five.
+    `max_malformed`: share of malformed lines above which the file is refused, if there are more than five.
     """
 
-    def __init__(self, path: Path, max_malformed: float, max_line_mb: int = LINE_MB) -> None:
-        self._path, self._max_malformed, self._max_line = require_file(path), max_malformed, max_line_mb
+    def __init__(self, path: Path, max_malformed: float, max_line_mb: int = files.LINE_MB) -> None:
+        self._path, self._max_malformed, self._max_line = files.require_file(path), max_malformed, max_line_mb
         self._first: list[dict[str, Any]] = []
         self._sha256 = ""
         self._read_at = (0, 0, 0)
@@ -79,14 +68,11 @@ class JsonLines:
     def parse(self, parse: Callable[[bytes], Value]) -> Iterator[Value]:
         """Yield the parsed value of each line that is not blank.
 
-        Raises
-        ------
-        InputError
-            If the file is truncated, cannot be decompressed, or has too many malformed lines.
+        Raise `InputError` if the file is truncated, cannot be decompressed, or has too many malformed lines.
         """
         self._read_at = _look_at(self._path)
-        raw = HashingReader(self._path)
-        stream = open_decompressed(self._path, raw)
+        raw = files.HashingReader(self._path)
+        stream = files.open_decompressed(self._path, raw)
         try:
             for number, line in enumerate(self._read(stream), start=1):
                 if line is None:
@@ -115,8 +101,8 @@ class JsonLines:
         """Yield the raw lines, None for too long ones; raise `InputError` if the stream ends too early."""
         number = 0
         try:
-            for number, line in enumerate(read_lines(stream, self._max_line), start=1):
-                yield line.removeprefix(BYTE_ORDER_MARK) if number == 1 and line else line
+            for number, line in enumerate(files.read_lines(stream, self._max_line), start=1):
+                yield line.removeprefix(files.BYTE_ORDER_MARK) if number == 1 and line else line
         except (EOFError, OSError, zlib.error) as error:
             if getattr(error, "errno", None):
                 raise  # an error of the disk, not of the stream
@@ -139,11 +125,8 @@ class JsonLines:
     def _require_unchanged(self) -> None:
         """Refuse a file that was written to or replaced since it was opened: it may mix two versions."""
         if _look_at(self._path) != self._read_at:
-            raise InputError(
-                "the file changed while it was read",
-                str(self._path),
-                "wait until its download or copy is done, then start again",
-            )
+            hint = "wait until its download or copy is done, then start again"
+            raise InputError("the file changed while it was read", str(self._path), hint)
 
     def _check(self) -> None:
         if self.malformed > _FEW and self.malformed > self._max_malformed * self.lines:
@@ -162,11 +145,7 @@ class JsonLines:
     def report(self) -> dict[str, Any]:
         """Return the counts and the file's name, size and sha256, once all lines have been read."""
         return {
-            "input": {
-                "file": self._path.name,
-                "bytes": self._read_at[1],
-                "sha256": self._sha256,
-            },
+            "input": {"file": self._path.name, "bytes": self._read_at[1], "sha256": self._sha256},
             "lines": self.lines,
             "malformed": {"count": self.malformed, "first": self._first},
         }

@@ -31,12 +31,8 @@ from fathom.io.tables import arrow_schema, write_table_in_batches
 class TemporaryRows:
     """Batches of rows in one temporary file, written once and read back in the same order.
 
-    The file has no name: two jobs never share it, and nothing remains of it when a job is killed.
-
-    Parameters
-    ----------
-    output : Path
-        The final output, which decides where the file is (:func:`fathom.io.files.choose_scratch`).
+    The file has no name: two jobs never share it, and nothing remains of it when a job is killed. `output`:
+    the final output, which decides where the file is (:func:`fathom.io.files.choose_scratch`).
     """
 
     def __init__(self, output: Path, schema: pa.Schema) -> None:
@@ -95,12 +91,8 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     Of several records with the same id, the one with the latest `update_date` stays; ties go to the largest
     hash. An id that was once read as a number is restored if only one id is possible, and counted. A record
     outside of all domains keeps only its id: the join distinguishes it from an id without metadata. Rows keep
-    the file's order. Memory grows by some tens of bytes for each record.
-
-    Raises
-    ------
-    InputError
-        If the file is truncated or has too many malformed lines.
+    the file's order. Memory grows by some tens of bytes for each record. Raise `InputError` if the file is
+    truncated or has too many malformed lines.
     """
     lines = JsonLines(path, selection.corpus.max_malformed, selection.corpus.max_line_mb)
     parser = _RecordParser(selection)
@@ -154,8 +146,6 @@ def _choose_versions(records_on_disk: TemporaryRows) -> pl.Series:
 
 
 class _RecordParser:
-    """Parses lines of metadata, cheaply for records that belong to no domain."""
-
     def __init__(self, selection: Selection) -> None:
         self._selector, self._splits = DomainSelector(selection), SplitChooser(selection.corpus.splits)
         self._combinations: Counter[tuple[str, ...]] = Counter()
@@ -201,10 +191,7 @@ class _RecordParser:
 def read_arxiv_id(value: Any, count: Counter[str]) -> str:
     """Return the canonical id; count it under `restored` if it had once been read as a number.
 
-    Raises
-    ------
-    MalformedLineError
-        If the id is missing, a number, or not an arXiv id.
+    Raise `MalformedLineError` if the id is missing, a number, or not an arXiv id.
     """
     if value is None or value == "":
         raise MalformedLineError("no id")

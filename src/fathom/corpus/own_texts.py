@@ -50,10 +50,7 @@ def _may_hold_documents(path: Path) -> bool:
 def name_dataset(source: str) -> DataSet:
     """Return the data set that `hub:NAME[:CONFIGURATION][@COMMIT]` names, at its newest commit by default.
 
-    Raises
-    ------
-    InputError
-        If the name is invalid, or the hub lacks the data set or cannot be reached.
+    Raise `InputError` if the name is invalid, or the hub lacks the data set or cannot be reached.
     """
     match = _HUB_NAME.fullmatch(source)
     if match is None:
@@ -72,11 +69,8 @@ def _resolve(name: str, source: str) -> str:
     try:
         return str(HfApi().dataset_info(name).sha)
     except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
-        raise InputError(
-            "the data set is not on the hub, or is private",
-            source,
-            "check the name; a private one needs `hf auth login`, or a key in HF_TOKEN",
-        ) from error
+        hint = "check the name; a private one needs `hf auth login`, or a key in HF_TOKEN"
+        raise InputError("the data set is not on the hub, or is private", source, hint) from error
     except (OSError, httpx2.HTTPError, errors.HfHubHTTPError) as error:
         what = f"the hub cannot be reached: {(str(error).strip() or type(error).__name__).splitlines()[0]}"
         raise InputError(what, source, "check the network; @COMMIT names a commit that is cached") from error
@@ -95,10 +89,8 @@ def read_texts(
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
     """Read documents with the readers of a corpus, in any language; duplicates once.
 
-    Parameters
-    ----------
-    max_characters : int
-        Of a data set, only first rows are read, up to so many characters.
+    `max_characters`: of a data set, only first rows are read, up to so many characters. Raise `InputError` if
+    a source does not exist, cannot be read, or holds no text.
 
     Returns
     -------
@@ -106,11 +98,6 @@ def read_texts(
         Columns doc_id, file (the row itself, of a table) and text.
     list of dict
         Of each source: its name, documents, those left out by reason; the commit of a data set.
-
-    Raises
-    ------
-    InputError
-        If a source does not exist, cannot be read, or holds no text.
     """
     chosen = {"columns": Columns.model_validate(dict(columns)), "language": "any"}
     selection = EVERYTHING.model_copy(update={"corpus": EVERYTHING.corpus.model_copy(update=chosen)})
@@ -140,7 +127,6 @@ def read_texts(
 def _read_source(
     source: str, selection: Selection, folder: Path, max_characters: int
 ) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
-    """Return id, file and text of the documents of a source, and a report on it."""
     from fathom.corpus.corpus_files import list_documents, name_parts_of_folder
     from fathom.corpus.folder import read_folder
     from fathom.corpus.table_rows import read_table_documents, write_row_documents

@@ -15,11 +15,8 @@ def require_index(previous: Path) -> Path:
     """Return the path of an earlier run's index; raise `InputError` if that run never made one."""
     index = Path(paths.INDEX.under(previous))
     if not index.is_file():
-        raise InputError(
-            "no earlier run to reuse: its index is missing",
-            str(index),
-            "set `previous` to a run whose results are here, or leave it out",
-        )
+        hint = "set `previous` to a run whose results are here, or leave it out"
+        raise InputError("no earlier run to reuse: its index is missing", str(index), hint)
     return index
 
 

@@ -13,16 +13,8 @@ _ENDED_LITERAL, _LITERAL = re.compile(r"(?<=[.:!?]) ::$"), re.compile(r"\s*::$")
 
 # directives whose body is prose; the bodies of all others are dropped
 PROSE_DIRECTIVES = {
-    "note",
-    "warning",
-    "tip",
-    "important",
-    "caution",
-    "hint",
-    "attention",
-    "admonition",
-    "rubric",
-}
+    "note", "warning", "tip", "important", "caution", "hint", "attention", "admonition", "rubric",
+}  # fmt: skip
 _ENTRY_SECTIONS = {
     "parameters", "other parameters", "returns", "yields", "receives", "raises", "warns", "attributes",
     "keyword arguments", "keyword args", "args",
@@ -59,7 +51,6 @@ def docstring_to_text(docstring: str) -> str:
 
 
 def _split_paragraphs(lines: list[str]) -> list[list[str]]:
-    """Return the lines of each paragraph that may be prose."""
     found: list[list[str]] = [[]]
     section = ""
     place = 0
@@ -69,7 +60,7 @@ def _split_paragraphs(lines: list[str]) -> list[list[str]]:
         following = lines[place + 1] if place + 1 < len(lines) else ""
         if not bare:
             found.append([])
-        elif _is_underline(following, bare) and not _UNDERLINE.fullmatch(bare):
+        elif _UNDERLINE.fullmatch(following.strip()) and len(bare) <= 80 and not _UNDERLINE.fullmatch(bare):
             section = bare.lower().rstrip(":")
             found.append([])
             place += 1
@@ -97,10 +88,6 @@ def _split_paragraphs(lines: list[str]) -> list[list[str]]:
                 found.append([])
         place += 1
     return found
-
-
-def _is_underline(line: str, heading: str) -> bool:
-    return bool(_UNDERLINE.fullmatch(line.strip())) and len(heading) <= 80
 
 
 def _is_entry(line: str, following: str) -> bool:

@@ -53,7 +53,10 @@ def describe_splitting(settings: Sentences, splitter: Splitter, markup: Markup =
 
 def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any]) -> KnownSentences:
     """Find the sentences of documents that an earlier run split with equal content and method."""
-    sentences, sentence_counts = [_drop_row(make_empty_table(SENTENCES))], [make_empty_table(SENTENCE_COUNTS)]
+    sentences, sentence_counts = (
+        [make_empty_table(SENTENCES).drop("row")],
+        [make_empty_table(SENTENCE_COUNTS)],
+    )
     if previous is None:
         return KnownSentences(sentences[0], sentence_counts[0])
     contents = [hash_content(row) for row in index.iter_rows(named=True)]
@@ -77,10 +80,6 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
     return KnownSentences(pl.concat(sentences), pl.concat(sentence_counts))
 
 
-def _drop_row(sentences: pl.DataFrame) -> pl.DataFrame:
-    return sentences.drop("row")
-
-
 def _read_sentences(path: Path, sentence_counts: pl.DataFrame) -> pl.DataFrame:
     """Return the sentences of documents of an earlier slice; raise `InputError` if any are missing."""
     wanted = sentence_counts["doc_id"].implode()
@@ -93,14 +92,11 @@ def _read_sentences(path: Path, sentence_counts: pl.DataFrame) -> pl.DataFrame:
         )
         for piece in pieces
     ]
-    table = pl.concat([_drop_row(make_empty_table(SENTENCES)), *found])
+    table = pl.concat([make_empty_table(SENTENCES).drop("row"), *found])
     kept = int(sentence_counts["kept"].sum())
     if len(table) != kept:
-        raise InputError(
-            f"{len(table):,} sentences, but {kept:,} were counted",
-            str(path),
-            "this file of the earlier run was changed: make it again, or leave out `previous`",
-        )
+        hint = "this file of the earlier run was changed: make it again, or leave out `previous`"
+        raise InputError(f"{len(table):,} sentences, but {kept:,} were counted", str(path), hint)
     return table
 
 

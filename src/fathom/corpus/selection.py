@@ -1,7 +1,8 @@
 """Which domains and which split a document belongs to."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
+from itertools import accumulate
 
 from fathom.config.corpus import Domain, Selection, Splits
 from fathom.io.files import hash_text
@@ -64,8 +65,7 @@ class DomainSelector:
         return key
 
 
-def _takes(domain: Domain, categories: Iterable[str]) -> bool:
-    categories = list(categories)
+def _takes(domain: Domain, categories: Sequence[str]) -> bool:
     if any(matches_category(pattern, each) for pattern in domain.exclude for each in categories):
         return False
     return "*" in domain.categories or any(
@@ -88,12 +88,8 @@ class SplitChooser:
 
     def __init__(self, splits: Splits) -> None:
         shares = splits.model_dump(by_alias=True)
-        self._limits: list[tuple[float, str]] = []
-        total = 0.0
-        for name, share in shares.items():
-            total += share
-            if share > 0:
-                self._limits.append((total, name))
+        totals = zip(shares, accumulate(shares.values()), strict=True)
+        self._limits = [(total, name) for name, total in totals if shares[name] > 0]
         self._last = self._limits[-1][1]
 
     def choose(self, doc_id: str) -> str:

@@ -49,12 +49,8 @@ _EXAMPLES, _SHOWN = 5, 200
 class Splitter:
     """A spaCy pipeline that only finds sentences, and its name in a report.
 
-    Parameters
-    ----------
-    load : callable
-        Returns the pipeline; called with the first document, because spaCy takes seconds to import.
-    correct : callable, optional
-        Corrects the pipeline's starts of sentences, given a text and those starts.
+    `load`: returns the pipeline; called with the first document, because spaCy takes seconds to import.
+    `correct`: corrects the pipeline's starts of sentences, given a text and those starts.
     """
 
     load: Callable[[], Any]
@@ -70,12 +66,9 @@ class Splitter:
 def load_splitter(splitter: str) -> Splitter:
     """Load the spaCy pipeline that splits text, with only the components that find sentences.
 
-    Parameters
-    ----------
-    splitter : str
-        `rules`, the name of an installed package, or a folder. `rules` is blank English with spaCy's
-        rule-based `sentencizer`, the abbreviations of scientific text, and the corrections of
-        :mod:`fathom.corpus.sentences`.
+    `splitter`: `rules`, the name of an installed package, or a folder. `rules` is blank English with spaCy's
+    rule-based `sentencizer`, the abbreviations of scientific text, and the corrections of
+    :mod:`fathom.corpus.sentences`.
     """
     if splitter == RULES:
         name = f"blank English with sentencizer (spaCy {version('spacy')}), ends corrected"
@@ -112,11 +105,8 @@ def _make_rules() -> Any:
 def _keep_splitting_components(pipeline: Any, splitter: str) -> list[str]:
     splits = next((n for n in ("senter", "parser", "sentencizer") if n in pipeline.component_names), None)
     if splits is None:
-        raise InputError(
-            "this spaCy pipeline finds no sentences",
-            f"sentences.splitter = {splitter}",
-            "it needs one of the components senter, parser, sentencizer",
-        )
+        hint = "it needs one of the components senter, parser, sentencizer"
+        raise InputError("this spaCy pipeline finds no sentences", f"sentences.splitter = {splitter}", hint)
     if splits in pipeline.disabled:
         pipeline.enable_pipe(splits)
     model = getattr(pipeline.get_pipe(splits), "model", None)
@@ -137,12 +127,8 @@ def split_documents(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split documents into sentences and clean them.
 
-    Parameters
-    ----------
-    documents : iterable of mapping
-        `doc_id`, `title`, `abstract`, `text` and `text_hash` of each; one is in memory at a time.
-    markup : str, default="latex"
-        What texts are: `latex`, `plain`, or `auto`, which decides for each document.
+    `documents`: `doc_id`, `title`, `abstract`, `text` and `text_hash` of each; one is in memory at a time.
+    `markup`: what texts are: `latex`, `plain`, or `auto`, which decides for each document.
 
     Returns
     -------
@@ -164,7 +150,8 @@ def split_documents(
         sentences = split_document(text, splitter, counts, settings.characters, latex)
         raw = latex and settings.characters == "ascii"
         kept.extend((document["doc_id"], *each) for each in cleaner.clean(sentences, raw, counts))
-        rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **_pick(counts)})
+        counted = {column.name: counts[column.name] for column in SENTENCE_COUNTS.columns[2:]}
+        rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **counted})
         if len(kept) >= _AT_ONCE or len(cleaner.known) >= _AT_ONCE:
             frames.append(pl.DataFrame(kept, schema, orient="row"))
             cleaner.known.clear()
@@ -214,10 +201,6 @@ class _Cleaner:
 def hash_content(document: Mapping[str, Any]) -> str:
     """Return a hash of what a document's sentences depend on: title, abstract, and hash of the text."""
     return hash_text(document["title"], document["abstract"], document["text_hash"])
-
-
-def _pick(counts: Counter[str]) -> dict[str, int]:
-    return {column.name: counts[column.name] for column in SENTENCE_COUNTS.columns[2:]}
 
 
 def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:
@@ -290,7 +273,8 @@ def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:
                 words, length = [], 0
                 continue
             if length + len(word) + 1 > LONGEST_CHUNK:
-                end = _find_last_end(words)
+                # the last possible end of a sentence
+                end = next((n for n in range(len(words), 0, -1) if words[n - 1][-1] in ".!?"), len(words))
                 yield " ".join(words[:end])
                 words = words[end:]
                 length = sum(map(len, words)) + len(words)
@@ -298,11 +282,6 @@ def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:
             length += len(word) + 1
         if words:
             yield " ".join(words)
-
-
-def _find_last_end(words: list[str]) -> int:
-    """Return the number of words up to the last possible end of a sentence; all if there is none."""
-    return next((n for n in range(len(words), 0, -1) if words[n - 1][-1] in ".!?"), len(words))
 
 
 _OPENING = "\"'“‘«([{"
@@ -373,13 +352,9 @@ def _continues(text: str, start: int) -> bool:
         return True
     if word in _BEFORE_NUMBERS and (text[start : start + 1].isdigit() or _ROMAN.match(text, start)):
         return True
-    return (word in _BEFORE_NAMES or word in _AT_ENDS or _is_initial(word)) and not _BEGINNING.match(
-        text, start
-    )
-
-
-def _is_initial(word: str) -> bool:
-    return len(word) == 2 and word[0].isupper()
+    is_initial = len(word) == 2 and word[0].isupper()
+    inside = word in _BEFORE_NAMES or word in _AT_ENDS or is_initial
+    return inside and not _BEGINNING.match(text, start)
 
 
 def _is_missed(text: str, place: int, stop: re.Match[str]) -> bool:

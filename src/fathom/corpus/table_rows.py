@@ -28,6 +28,7 @@ COLUMNS = {
 """Usual names of columns, in any case."""
 _SEPARATORS = str.maketrans(";|", ",,")
 _NAME_COLUMN = "name the columns: corpus.columns, or --text COLUMN of fathom build"
+_NAME_TEXT = "name one: corpus.columns.text, or --text COLUMN of fathom build"
 _BAD_DATE = "invalid date"
 
 Row = Mapping[str, Any]
@@ -36,10 +37,7 @@ Row = Mapping[str, Any]
 def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, str]:
     """Return the named columns, else the only one with a usual name.
 
-    Raises
-    ------
-    InputError
-        If a named column is missing, or none or several could be the text.
+    Raise `InputError` if a named column is missing, or none or several could be the text.
     """
     there = list(names)
     found: dict[str, str] = {}
@@ -53,29 +51,20 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
                 raise InputError(f"there is no column {named!r}", where, suggest(named, there))
             found[purpose] = named
         elif len(fitting) > 1 and purpose == "text":
-            raise InputError(
-                f"several columns could be the text: {', '.join(fitting)}",
-                where,
-                "name one: corpus.columns.text, or --text COLUMN of fathom build",
-            )
+            what = f"several columns could be the text: {', '.join(fitting)}"
+            raise InputError(what, where, _NAME_TEXT)
         elif fitting:
             found[purpose] = fitting[0]
     if not found.keys() & {"text", "abstract"}:
-        raise InputError(
-            f"no column is called text or abstract; there are {', '.join(there) or 'none'}",
-            where,
-            "name one: corpus.columns.text, or --text COLUMN of fathom build",
-        )
+        what = f"no column is called text or abstract; there are {', '.join(there) or 'none'}"
+        raise InputError(what, where, _NAME_TEXT)
     return found
 
 
 def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row], JsonLines | None]:
     """Return the rows of a table, one at a time, and for JSON lines the counter of malformed ones.
 
-    Parameters
-    ----------
-    path : Path
-        `.jsonl`, `.csv`, `.tsv`, each plain, `.gz` or `.zst`, or `.parquet`.
+    `path`: `.jsonl`, `.csv`, `.tsv`, each plain, `.gz` or `.zst`, or `.parquet`.
     """
     ending = Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
     if ending in (".csv", ".tsv"):
@@ -90,10 +79,7 @@ def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row],
 def read_table_documents(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
     """Read a table once and write the documents that belong to a domain; return the report.
 
-    Raises
-    ------
-    InputError
-        If the table cannot be read, or has no column with text.
+    Raise `InputError` if the table cannot be read, or has no column with text.
     """
     rows, lines = read_rows_of_table(require_file(path), selection)
     first = next(rows, None)
@@ -122,10 +108,7 @@ def read_rows_of_dataset(dataset: DataSet) -> Iterator[Row]:
     from fathom.corpus.text_sources import read_rows
 
     source = TextSource(
-        dataset=dataset.name,
-        revision=dataset.revision,
-        subset=dataset.configuration,
-        split=dataset.split,
+        dataset=dataset.name, revision=dataset.revision, subset=dataset.configuration, split=dataset.split
     )
     return read_rows(source, "corpus.dataset", keep=True)
 
@@ -173,10 +156,7 @@ def _make_records(
 def read_labels(value: Any, where: str = "") -> list[str]:
     """Return the categories of a cell: a list, or the parts of a text between `;`, `,` and `|`.
 
-    Raises
-    ------
-    InputError
-        If a label is neither text nor a number; `where` locates it.
+    Raise `InputError` if a label is neither text nor a number; `where` locates it.
     """
     if isinstance(value, str):
         value = read_printed(value)

@@ -23,24 +23,34 @@ _ARCHIVES = {".tar": "tar", ".tar.gz": "tar", ".tgz": "tar", ".zip": "zip"}
 _DIGITS = 8  # of a hash that decides on the split
 _NETWORK = "check the network and the names, and start again"
 _KEY = "`hf auth login`, or a key in HF_TOKEN"
+_DUPLICATE = "duplicate column: rename or remove one of them"
+_HINTS = {
+    "Bad split": "set `split` to one of these",
+    "specified twice": _DUPLICATE,
+    "Multiple matches": _DUPLICATE,
+    "Couldn't cast": "its splits and files need the same columns, of the same kinds",
+    "scripts": "its code is never run: download its files and give their folder, or use `files` of"
+    " models.texts",
+    "gated": f"ask for access on its page on the hub; then {_KEY}",
+}
+"""By words of an error."""
 
 
 def read_source(source: TextSource, where: str) -> Iterator[str | None]:
     """Yield the text of each row, in the order of the source; None where a row has none.
 
-    Raises
-    ------
-    InputError
-        If the source, its revision, split or column does not exist, it cannot be read, or is data-set code.
+    Raise `InputError` if the source, its revision, split or column does not exist, it cannot be read, or is
+    data-set code.
     """
     for place, row in enumerate(read_rows(source, where)):
         if not place and source.column not in row:
-            raise InputError(
-                f"there is no column {source.column!r}, only {', '.join(sorted(row))}",
-                where,
-                "set `column` to the one that holds the text",
-            )
-        yield _get_text(row, source, where)
+            what = f"there is no column {source.column!r}, only {', '.join(sorted(row))}"
+            raise InputError(what, where, "set `column` to the one that holds the text")
+        text = row[source.column]
+        if text is not None and not isinstance(text, str):
+            what = f"column {source.column!r} holds no text but {type(text).__name__}"
+            raise InputError(what, where, "set `column` to the one that holds the text")
+        yield text
 
 
 def read_rows(source: TextSource, where: str, keep: bool = False) -> Iterator[Mapping[str, Any]]:
@@ -62,23 +72,10 @@ def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, 
     """Return the documents of a source that models are trained and validated on.
 
     They are taken in the source's order, whole, up to the first that would exceed the limit; at least one. A
-    hash of the text alone decides which are for validation. Documents without text and repeated ones are
-    left out, and all are counted in the log.
-
-    Parameters
-    ----------
-    valid : float
-        Share of documents for validation, at most a tenth of the limit's characters.
-
-    Returns
-    -------
-    DataFrame
-        Under contract TEXTS, by a hash of doc_id; doc_id is a hash of the text.
-
-    Raises
-    ------
-    InputError
-        If no document has text.
+    hash of the text alone decides which are for validation. Documents without text and repeated ones are left
+    out, and all are counted in the log. `valid`: share of documents for validation, at most a tenth of the
+    limit's characters. Raise `InputError` if no document has text. Returned: under contract TEXTS, by a hash
+    of doc_id; doc_id is a hash of the text.
     """
     found: dict[str, tuple[str, str]] = {}
     sizes, left_out = Counter[str](), Counter[str]()
@@ -168,11 +165,8 @@ def _choose_reader(source: TextSource, where: str) -> str:
     names = [source.member] if source.member else source.files
     endings = {Path(name.removesuffix(".gz")).suffix for name in names}
     if len(endings) > 1 or not endings <= _READERS.keys():
-        raise InputError(
-            f"cannot read these files: {', '.join(sorted(endings))}",
-            where,
-            f"give files of one kind: {', '.join(_READERS)}; for archives, name a `member`",
-        )
+        hint = f"give files of one kind: {', '.join(_READERS)}; for archives, name a `member`"
+        raise InputError(f"cannot read these files: {', '.join(sorted(endings))}", where, hint)
     return _READERS[endings.pop()]
 
 
@@ -192,23 +186,9 @@ def _locate(file: str, source: TextSource, where: str) -> str:
         return address
     kind = next((kind for ending, kind in _ARCHIVES.items() if file.endswith(ending)), None)
     if kind is None:
-        raise InputError(
-            f"{file} is not an archive, but `member` names a file in it",
-            where,
-            f"one of {', '.join(_ARCHIVES)}",
-        )
+        hint = f"one of {', '.join(_ARCHIVES)}"
+        raise InputError(f"{file} is not an archive, but `member` names a file in it", where, hint)
     return f"{kind}://{source.member}::{address}"
-
-
-def _get_text(row: Mapping[str, Any], source: TextSource, where: str) -> str | None:
-    text: str | None = row[source.column]
-    if text is not None and not isinstance(text, str):
-        raise InputError(
-            f"column {source.column!r} holds no text but {type(text).__name__}",
-            where,
-            "set `column` to the one that holds the text",
-        )
-    return text
 
 
 @contextmanager
@@ -247,16 +227,4 @@ def _explain(source: TextSource, where: str) -> Iterator[None]:
 
 
 def _find_hint(text: str) -> str:
-    if "Bad split" in text:
-        return "set `split` to one of these"
-    if "specified twice" in text or "Multiple matches" in text:
-        return "duplicate column: rename or remove one of them"
-    if "Couldn't cast" in text:
-        return "its splits and files need the same columns, of the same kinds"
-    if "scripts" in text:
-        return (
-            "its code is never run: download its files and give their folder, or use `files` of models.texts"
-        )
-    if "gated" in text:
-        return f"ask for access on its page on the hub; then {_KEY}"
-    return _NETWORK
+    return next((hint for words, hint in _HINTS.items() if words in text), _NETWORK)

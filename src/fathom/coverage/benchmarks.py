@@ -7,15 +7,8 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.config.coverage import Coverage
-from fathom.coverage.density import (
-    NEAR,
-    Values,
-    correlate_densities,
-    find_gaps,
-    measure_log_density,
-    measure_redundancy,
-    replace_nan,
-)
+from fathom.coverage import density
+from fathom.coverage.density import Values
 from fathom.coverage.sets import Space, Vectors, draw_rows, resolve_bandwidth
 from fathom.errors import InputError
 from fathom.jobs.program import log
@@ -41,25 +34,25 @@ def measure_benchmark(
     """
     bandwidth = resolve_bandwidth(space, settings)
     points = space.vectors[space.points]
-    of_space = measure_log_density(points, space.vectors, bandwidth, device, threads)
-    of_pairs = measure_log_density(points, pairs, bandwidth, device, threads)
+    of_space = density.measure_log_density(points, space.vectors, bandwidth, device, threads)
+    of_pairs = density.measure_log_density(points, pairs, bandwidth, device, threads)
     check_spread(of_space, settings)
     drawn = space.vectors[draw_rows(space.sentences, len(pairs), "random")]
-    of_drawn = measure_log_density(points, drawn, bandwidth, device, threads)
-    gaps = find_gaps(of_space, of_pairs)
-    large = find_gaps(of_space, of_pairs, settings.gap_percentile)
+    of_drawn = density.measure_log_density(points, drawn, bandwidth, device, threads)
+    gaps = density.find_gaps(of_space, of_pairs)
+    large = density.find_gaps(of_space, of_pairs, settings.gap_percentile)
     places, explained = project(points, pairs)
     report = {
         **space.report,
         **describe_kernel(bandwidth, settings, of_space),
         "pairs": len(pairs),
         "coverage": float(1 - gaps.mean()),
-        "coverage_at_random": float(1 - find_gaps(of_space, of_drawn).mean()),
+        "coverage_at_random": float(1 - density.find_gaps(of_space, of_drawn).mean()),
         "gaps": int(gaps.sum()),
         "large_gaps": int(large.sum()),
-        "correlation": replace_nan(correlate_densities(of_pairs, of_space)),
-        "redundancy_of_pairs": replace_nan(measure_redundancy(pairs, NEAR, device, threads)),
-        "redundancy_of_domain": replace_nan(measure_redundancy(points, NEAR, device, threads)),
+        "correlation": density.replace_nan(density.correlate_densities(of_pairs, of_space)),
+        "redundancy_of_pairs": density.replace_nan(density.measure_redundancy(pairs, device, threads)),
+        "redundancy_of_domain": density.replace_nan(density.measure_redundancy(points, device, threads)),
         "explained_by_map": explained,
     }
     names = pl.concat([name_points(space), names])
@@ -123,12 +116,8 @@ _DECIMALS = 4
 def project(points: Vectors, others: Vectors | None = None) -> tuple[Values, float]:
     """Project vectors on a plane: the first two principal components of some of them.
 
-    Parameters
-    ----------
-    points : array of shape (n_points, dimension)
-        What the components are computed from.
-    others : array of shape (n_others, dimension), optional
-        Vectors that are only placed.
+    `points` (array of shape (n_points, dimension)): what the components are computed from. `others` (array of
+    shape (n_others, dimension), optional): vectors that are only placed.
 
     Returns
     -------

@@ -8,7 +8,7 @@ import polars as pl
 
 from fathom.config.coverage import Coverage
 from fathom.coverage.benchmarks import check_spread
-from fathom.coverage.density import NEAR, measure_redundancy
+from fathom.coverage.density import measure_redundancy
 from fathom.coverage.expanded_corpus import Expansion, HeldOut, divide_documents, find_owners, measure_subsets
 from fathom.coverage.sets import Space, Vectors, draw_rows, resolve_bandwidth
 from fathom.io.contracts.questions import RECORD_CORPORA
@@ -28,7 +28,7 @@ def vary_correlation(
     Returned: under CORRELATIONS_VARIED, by threshold; `_at_random`: the mean of several corpora.
     """
     held_out = HeldOut(space, resolve_bandwidth(space, settings), device, threads)
-    whole = measure_redundancy(space.vectors, NEAR, device, threads)
+    whole = measure_redundancy(space.vectors, device, threads)
     generator = np.random.default_rng(0)
     found: list[tuple[float, ...]] = []
     for most, expansion, sizes in expand_with_each(space, settings, device, threads):
@@ -37,7 +37,7 @@ def vary_correlation(
         drawn = [_draw(sizes, count, generator) for _ in range(_DRAWS)]
         corpora = [np.repeat(each, sizes) for each in (kept, *drawn)]
         coverage, *covered = (held_out.measure_coverage(each) for each in corpora)
-        near, *others = (measure_redundancy(space.vectors[each], NEAR, device, threads) for each in corpora)
+        near, *others = (measure_redundancy(space.vectors[each], device, threads) for each in corpora)
         found.append((
             most, len(expansion.rounds), int(kept.sum()), float(kept.mean()), count, count / int(sizes.sum()),
             coverage, float(np.mean(covered)), near, float(np.mean(others)),

@@ -45,7 +45,8 @@ def measure_log_density(
     It is the logarithm of the mean of exp(−|d − e|² / 2h²) over the set's vectors e. The constant factor of a
     density, which depends on bandwidth and dimension alone, is left out. Computed in float32 where its
     rounding stays well below `TOLERANCE`, else in float64. Raise `InputError` if the bandwidth is not
-    positive, a set is empty or not finite, or dimensions differ.
+    positive, a set is empty or not finite, or dimensions differ. Returned: array of float64 of shape
+    (n_points,). In nats, at most 0.
 
     Parameters
     ----------
@@ -57,11 +58,6 @@ def measure_log_density(
         h, in the units of the vectors.
     threads : int, default=1
         On a processor; changes no bit of the result.
-
-    Returns
-    -------
-    array of float64 of shape (n_points,)
-        In nats, at most 0.
     """
     check_sets(points, centres, bandwidth)
     scale = Scale.fit(points, centres, bandwidth)
@@ -83,8 +79,7 @@ class Scale:
     @classmethod
     def fit(cls, points: Vectors, centres: Vectors, bandwidth: float) -> "Scale":
         """Return the scale around the mean of the set."""
-        shift = sum((_sum_rows(centres[part]) for part in divide(len(centres), _BLOCK)), start=np.float64(0))
-        scale = cls(np.asarray(shift / len(centres)), bandwidth, "float64")
+        scale = cls(_average(centres), bandwidth, "float64")
         longest, far = (scale.measure_longest(each) for each in (points, centres))
         if not np.isfinite(longest + far):
             raise InputError("embeddings are not finite", hint="embed these texts again")
@@ -169,9 +164,10 @@ def compute_in_threads(threads: int) -> Iterator[ThreadPoolExecutor]:
         torch.set_num_threads(before)
 
 
-def _sum_rows(vectors: Vectors) -> Values:
-    total: Values = np.sum(vectors, axis=0, dtype=np.float64)
-    return total
+def _average(vectors: Vectors) -> Values:
+    parts = (vectors[part] for part in divide(len(vectors), _BLOCK))
+    total = sum((np.sum(part, axis=0, dtype=np.float64) for part in parts), start=np.float64(0))
+    return np.asarray(total / len(vectors))
 
 
 def square_lengths(vectors: Vectors) -> Values:
@@ -183,11 +179,8 @@ def square_lengths(vectors: Vectors) -> Values:
 def check_sets(points: Vectors, centres: Vectors, bandwidth: float) -> None:
     """Raise `InputError` for inputs without a density."""
     if not bandwidth > 0 or not np.isfinite(bandwidth):
-        raise InputError(
-            f"the bandwidth is {bandwidth:g}; a positive number is needed",
-            "coverage.bandwidth",
-            "5.0 is that of the paper; scott computes one",
-        )
+        what = f"the bandwidth is {bandwidth:g}; a positive number is needed"
+        raise InputError(what, "coverage.bandwidth", "5.0 is that of the paper; scott computes one")
     if not len(points) or not len(centres):
         raise InputError("no embeddings", hint="check that the domain has sentences and pairs")
     if points.shape[1] != centres.shape[1]:
@@ -205,23 +198,17 @@ def choose_bandwidth(vectors: Vectors) -> float:
     """
     count, dimension = vectors.shape
     if count <= dimension:
-        raise InputError(
-            f"Scott's rule needs more embeddings than dimensions: {count:,} of {dimension} dimensions",
-            "coverage.bandwidth = scott",
-            "give a number",
-        )
-    mean = sum((_sum_rows(vectors[part]) for part in divide(count, _BLOCK)), start=np.float64(0)) / count
+        what = f"Scott's rule needs more embeddings than dimensions: {count:,} of {dimension} dimensions"
+        raise InputError(what, "coverage.bandwidth = scott", "give a number")
+    mean = _average(vectors)
     squares = sum(
         float(square_lengths(np.asarray(vectors[part], dtype=np.float64) - mean).sum())
         for part in divide(count, _BLOCK)
     )
     spread = float(np.sqrt(squares / count / dimension))
     if spread <= 1e-7 * float(np.abs(mean).max()):
-        raise InputError(
-            "all embeddings are the same, so Scott's rule gives a bandwidth of 0",
-            "coverage.bandwidth = scott",
-            "give a number, and check the texts",
-        )
+        what = "all embeddings are the same, so Scott's rule gives a bandwidth of 0"
+        raise InputError(what, "coverage.bandwidth = scott", "give a number, and check the texts")
     return float(spread * count ** (-1 / (dimension + 4)))
 
 
@@ -229,12 +216,7 @@ def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None)
     """Find the points of a space that a set leaves uncovered [CompComp, Eqs. 5 and 8].
 
     `percentile`: t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all
-    differences.
-
-    Returns
-    -------
-    array of bool of shape (n_points,)
-        Where the space is denser than the set.
+    differences. Returned: array of bool of shape (n_points,). Where the space is denser than the set.
     """
     if percentile is not None and not 0 <= percentile <= 1:
         raise InputError(f"t_d = {percentile:g} is not from 0 to 1", "coverage.gap_percentile")
@@ -258,12 +240,8 @@ def _find_libraries() -> ThreadpoolController:
 def correlate_densities(one: Values, other: Values) -> float:
     """Return Pearson's correlation of two densities, given their logarithms [CompComp, Eq. 6].
 
-    Returned: NaN if one of them is the same at every point, or there are none.
-
-    Parameters
-    ----------
-    one, other : array of float64 of shape (n_points,)
-        Log-densities at the same points.
+    Returned: NaN if one of them is the same at every point, or there are none. `one, other` (array of float64
+    of shape (n_points,)): log-densities at the same points.
     """
     if not len(one):
         return float("nan")
@@ -287,7 +265,7 @@ _PAIR_BLOCK = 2048
 
 
 def measure_redundancy(
-    vectors: Vectors, distance: float = NEAR, device: str = "cpu", threads: int = 1
+    vectors: Vectors, device: str = "cpu", threads: int = 1, distance: float = NEAR
 ) -> float:
     """Return the share of pairs of vectors whose cosine distance is below a limit.
 

@@ -15,24 +15,8 @@ import polars as pl
 
 from fathom.benchmark.matches import load_embeddings
 from fathom.config.coverage import Coverage
+from fathom.coverage import density
 from fathom.coverage.benchmarks import check_spread, describe_kernel, project
-from fathom.coverage.density import (
-    COLUMNS,
-    NEAR,
-    Scale,
-    Values,
-    Vectors,
-    check_sets,
-    compute_in_threads,
-    correlate_densities,
-    divide,
-    find_gaps,
-    make_layer,
-    measure_log_density,
-    measure_redundancy,
-    replace_nan,
-    square_lengths,
-)
 from fathom.coverage.sets import Space, draw_rows, resolve_bandwidth
 from fathom.errors import InputError
 from fathom.io.contracts.coverage import ROUND
@@ -45,8 +29,8 @@ Sums = npt.NDArray[np.float32]
 
 
 def measure_subsets(
-    points: Vectors,
-    vectors: Vectors,
+    points: density.Vectors,
+    vectors: density.Vectors,
     starts: npt.NDArray[np.int64],
     bandwidth: float,
     found: Sums,
@@ -69,12 +53,12 @@ def measure_subsets(
     found : array of float32 of shape (n_subsets, n_points)
         Is filled; may be mapped to a file.
     """
-    check_sets(points, vectors, bandwidth)
-    scale = Scale.fit(points, vectors, bandwidth)
-    layer = make_layer(scale.apply(points), device)
+    density.check_sets(points, vectors, bandwidth)
+    scale = density.Scale.fit(points, vectors, bandwidth)
+    layer = density.make_layer(scale.apply(points), device)
     found[:] = -np.inf
-    tiles = list(divide(len(vectors), COLUMNS))
-    with compute_in_threads(threads if device == "cpu" else 1) as pool:
+    tiles = list(density.divide(len(vectors), density.COLUMNS))
+    with density.compute_in_threads(threads if device == "cpu" else 1) as pool:
         task = partial(_sum_tile, layer, vectors, starts, scale, device)
         for first, sums in pool.map(task, tiles):
             rows = slice(first, first + len(sums))
@@ -82,7 +66,12 @@ def measure_subsets(
 
 
 def _sum_tile(
-    layer: Any, vectors: Vectors, starts: npt.NDArray[np.int64], scale: Scale, device: str, tile: slice
+    layer: Any,
+    vectors: density.Vectors,
+    starts: npt.NDArray[np.int64],
+    scale: density.Scale,
+    device: str,
+    tile: slice,
 ) -> tuple[int, npt.NDArray[np.float64]]:
     """Return the first subset in a tile, and the log-sums of its subsets."""
     import torch
@@ -90,7 +79,7 @@ def _sum_tile(
     inputs = scale.apply(vectors[tile])
     with torch.inference_mode():
         values = layer(torch.from_numpy(inputs).to(device)).cpu().numpy()
-    values -= (square_lengths(inputs) / 2)[:, None].astype(values.dtype)
+    values -= (density.square_lengths(inputs) / 2)[:, None].astype(values.dtype)
     first = int(np.searchsorted(starts, tile.start, side="right")) - 1
     last = int(np.searchsorted(starts, tile.stop, side="left"))
     begins = np.maximum(starts[first:last] - tile.start, 0)
@@ -106,12 +95,8 @@ _SUBSETS_AT_ONCE = 256
 class Round(NamedTuple):
     """Results of one round.
 
-    Attributes
-    ----------
-    subsets : polars.DataFrame
-        Under ROUND: the subsets that were looked at, in order.
-    report : dict
-        Its number, how many were looked at, joined and left; coverage and gaps after it.
+    `subsets`: under ROUND: the subsets that were looked at, in order. `report`: its number, how many were
+    looked at, joined and left; coverage and gaps after it.
     """
 
     subsets: pl.DataFrame
@@ -121,12 +106,9 @@ class Round(NamedTuple):
 class Expansion:
     """A corpus that grows by subsets of a space.
 
-    Parameters
-    ----------
-    densities : array of float32 of shape (n_subsets, n_points)
-        See :func:`fathom.coverage.expanded_corpus.measure_subsets`.
-    owners : array of int64 of shape (n_points,)
-        Subset that each point belongs to, which is not compared there; -1: of none.
+    `densities` (array of float32 of shape (n_subsets, n_points)): see
+    :func:`fathom.coverage.expanded_corpus.measure_subsets`. `owners` (array of int64 of shape (n_points,)):
+    subset that each point belongs to, which is not compared there; -1: of none.
     """
 
     def __init__(
@@ -146,15 +128,15 @@ class Expansion:
         self._joined = np.zeros(len(sizes), dtype=np.int32)
 
     @property
-    def of_corpus(self) -> Values:
+    def of_corpus(self) -> density.Values:
         """Log-density of the corpus at the points."""
-        density: Values = self._of_corpus - np.log(max(self._size, 1))
-        return density
+        found: density.Values = self._of_corpus - np.log(max(self._size, 1))
+        return found
 
     @property
     def gaps(self) -> npt.NDArray[np.bool_]:
         """Points at which the space is denser than the corpus."""
-        return find_gaps(self.of_space, self.of_corpus)
+        return density.find_gaps(self.of_space, self.of_corpus)
 
     @property
     def joined(self) -> npt.NDArray[np.int32]:
@@ -162,7 +144,7 @@ class Expansion:
         return self._joined.copy()
 
     @property
-    def correlations(self) -> Values:
+    def correlations(self) -> density.Values:
         """Correlation of each subset when it was last looked at.
 
         NaN for the first, where none was, and without two points that are not the subset's own.
@@ -178,10 +160,7 @@ class Expansion:
     def repeat(self, subsets: pl.DataFrame) -> None:
         """Repeat a round from its table, without computing correlations.
 
-        Raises
-        ------
-        ValueError
-            If it looked at other subsets than this round would.
+        Raise `ValueError` if it looked at other subsets than this round would.
         """
         if subsets["subset"].to_list() != self._waiting[: len(subsets)] or subsets.is_empty():
             raise ValueError("this round does not follow")
@@ -212,10 +191,9 @@ class Expansion:
         return self._end_round(table)
 
     def _correlate(self, subset: int) -> float:
-        """Return the correlation of a subset with the corpus, at the points that are not its own."""
         others = self._owners != subset
         of_subset = self._densities[subset].astype(np.float64)
-        return correlate_densities(of_subset[others], self._of_corpus[others])
+        return density.correlate_densities(of_subset[others], self._of_corpus[others])
 
     def _join(self, subset: int) -> None:
         self._of_corpus = np.logaddexp(self._of_corpus, self._densities[subset].astype(np.float64))
@@ -233,21 +211,19 @@ class Expansion:
             "size": self._size,
             "coverage": float(1 - gaps.mean()),
             "gaps": int(gaps.sum()),
-            "correlation": replace_nan(correlate_densities(self.of_corpus, self.of_space)),
+            "correlation": density.replace_nan(density.correlate_densities(self.of_corpus, self.of_space)),
         }
         self.rounds.append(Round(subsets, report))
         return self.rounds[-1]
 
 
-def _add_all(densities: Sums) -> Values:
+def _add_all(densities: Sums) -> density.Values:
     total = np.full(densities.shape[1], -np.inf)
     for start in range(0, len(densities), _SUBSETS_AT_ONCE):
         some = densities[start : start + _SUBSETS_AT_ONCE].astype(np.float64)
         total = np.logaddexp(total, np.logaddexp.reduce(some, axis=0))
     return total
 
-
-_DENSITIES = "densities.npy"
 
 Fill = Callable[[Sums], None]
 """Fills an array of log-densities, see :func:`fathom.coverage.expanded_corpus.measure_subsets`."""
@@ -256,12 +232,7 @@ Fill = Callable[[Sums], None]
 class Corpus(NamedTuple):
     """Results of an expansion.
 
-    Attributes
-    ----------
-    documents : polars.DataFrame
-        Under EXPANSION.
-    map : polars.DataFrame
-        Under EXPANSION_MAP.
+    `documents`: under EXPANSION. `map`: under EXPANSION_MAP.
     """
 
     documents: pl.DataFrame
@@ -280,7 +251,7 @@ class RoundFolder:
 
     def provide_densities(self, shape: tuple[int, int], fill: Fill) -> Sums:
         """Return the densities, mapped from a file that is written once."""
-        path = self._folder / _DENSITIES
+        path = self._folder / "densities.npy"
         if not path.exists():
             with write_atomically(path) as temporary:
                 new = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
@@ -293,7 +264,7 @@ class RoundFolder:
 
     def run(self, expansion: Expansion) -> None:
         """Expand a corpus from the last round on disk, and write each round."""
-        while not expansion.is_finished and (path := self._name(expansion, "parquet")).exists():
+        while not expansion.is_finished and (path := self._name(expansion)).exists():
             try:
                 expansion.repeat(read_table(path, ROUND))
             except ValueError as error:
@@ -301,14 +272,14 @@ class RoundFolder:
         if expansion.rounds:
             log.info("%s rounds are on disk", len(expansion.rounds))
         while not expansion.is_finished:
-            stem = self._name(expansion, "parquet")
+            path = self._name(expansion)
             done = expansion.run_round()
-            write_json(stem.with_suffix(".json"), done.report)
-            write_table(stem, done.subsets, ROUND)
+            write_json(path.with_suffix(".json"), done.report)
+            write_table(path, done.subsets, ROUND)
             _tell(done)
 
-    def _name(self, expansion: Expansion, ending: str) -> Path:
-        return self._folder / f"round-{len(expansion.rounds) + 1:03}.{ending}"
+    def _name(self, expansion: Expansion) -> Path:
+        return self._folder / f"round-{len(expansion.rounds) + 1:03}.parquet"
 
 
 def gather_corpus(
@@ -321,11 +292,8 @@ def gather_corpus(
     """
     documents, starts = divide_documents(space.sentences, settings.documents)
     if len(starts) < 2:
-        raise InputError(
-            f"{len(documents):,} documents make one subset; nothing can join it",
-            f"coverage.documents = {settings.documents}",
-            "give a smaller number",
-        )
+        what = f"{len(documents):,} documents make one subset; nothing can join it"
+        raise InputError(what, f"coverage.documents = {settings.documents}", "give a smaller number")
     bandwidth = resolve_bandwidth(space, settings)
     points = space.vectors[space.points]
     fill = partial(measure_subsets, points, space.vectors, starts, bandwidth, device=device, threads=threads)
@@ -356,8 +324,8 @@ def gather_corpus(
             "coverage": held_out.measure_coverage(kept),
         },
         "redundancy": {
-            "domain": replace_nan(measure_redundancy(space.vectors, NEAR, device, threads)),
-            "corpus": replace_nan(measure_redundancy(space.vectors[kept], NEAR, device, threads)),
+            "domain": density.replace_nan(density.measure_redundancy(space.vectors, device, threads)),
+            "corpus": density.replace_nan(density.measure_redundancy(space.vectors[kept], device, threads)),
         },
         "explained_by_map": explained,
     }
@@ -394,7 +362,6 @@ def find_owners(space: Space, starts: npt.NDArray[np.int64], own_points: bool) -
 
 
 def _describe_corpus(documents: pl.DataFrame, expansion: Expansion) -> dict[str, Any]:
-    """Return the size of the corpus at the end, and how it compares with its domain at the points."""
     kept = documents.filter(pl.col("round") > 0)
     sentences = int(kept["sentences"].sum())
     return {
@@ -431,7 +398,7 @@ class HeldOut:
     def __init__(self, space: Space, bandwidth: float, device: str = "cpu", threads: int = 1) -> None:
         self._space, self._kernel = space, (bandwidth, device, threads)
         self.rows = _draw(space)
-        self._of_space = measure_log_density(space.vectors[self.rows], space.vectors, *self._kernel)
+        self._of_space = density.measure_log_density(space.vectors[self.rows], space.vectors, *self._kernel)
 
     @property
     def report(self) -> dict[str, Any]:
@@ -444,8 +411,8 @@ class HeldOut:
         `kept` (array of bool of shape (n_sentences,)): sentences of the domain that the corpus holds.
         """
         vectors = self._space.vectors
-        of_corpus = measure_log_density(vectors[self.rows], vectors[kept], *self._kernel)
-        return float(1 - find_gaps(self._of_space, of_corpus).mean())
+        of_corpus = density.measure_log_density(vectors[self.rows], vectors[kept], *self._kernel)
+        return float(1 - density.find_gaps(self._of_space, of_corpus).mean())
 
 
 def _draw(space: Space) -> npt.NDArray[np.int64]:

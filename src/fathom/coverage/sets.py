@@ -90,11 +90,8 @@ def read_space(slices: Slices, index: Path, domain: str, settings: Coverage) -> 
     inside = pl.col("domains").list.contains(domain)
     found = slices.find(select_rows(index, ["doc_id"], inside))
     if found.is_empty():
-        raise InputError(
-            f"domain {domain!r} has no sentences",
-            str(index),
-            "only documents of the split benchmark, of domains with a benchmark, are split into sentences",
-        )
+        hint = "only documents of the split benchmark, of domains with a benchmark, are split into sentences"
+        raise InputError(f"domain {domain!r} has no sentences", str(index), hint)
     sizes = found.group_by("doc_id").agg(kept=pl.len()).sort("doc_id")
     drawn = draw_documents(sizes, settings.sentences, "coverage.sentences").with_row_index("order")
     sentences = found.join(drawn, on="doc_id").sort("order", "position")

@@ -13,18 +13,8 @@ from fathom.io.contracts.column import ANY_MODEL, BOOL, DOUBLE, INT64, STRING, C
 from fathom.io.paths import find_named_folder
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log as logger
+from fathom.logs import readers
 from fathom.logs.raw import LOW_IS_GOOD, RawLog, read_objects
-from fathom.logs.readers import (
-    NEEDED,
-    RESULTS,
-    SAMPLES,
-    is_inspect,
-    list_rows,
-    read_harness,
-    read_inspect,
-    read_instances,
-    read_score_table,
-)
 
 ITEMS = Contract(
     "logs, in memory only",
@@ -59,17 +49,10 @@ class ItemLogs(NamedTuple):
 def read_logs(paths: Sequence[Path]) -> ItemLogs:
     """Read logs of other programs.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Logs, or folders with logs at any depth: samples of lm-evaluation-harness, logs of Inspect, instances
-        of Every Eval Ever, tables with the columns of :data:`NEEDED`. The kind follows from the content.
-
-    Raises
-    ------
-    InputError
-        If a path is not a log, a log is damaged or has no samples, a model has two logs of one task, or an
-        item's text differs between models.
+    `paths`: logs, or folders with logs at any depth: samples of lm-evaluation-harness, logs of Inspect,
+    instances of Every Eval Ever, tables with the columns of :data:`NEEDED`. The kind follows from the
+    content. Raise `InputError` if a path is not a log, a log is damaged or has no samples, a model has two
+    logs of one task, or an item's text differs between models.
     """
     notes: list[str] = []
     left_out: Counter[str] = Counter()
@@ -100,7 +83,6 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
 
 
 def _tell_left_out(counts: Counter[str], first: Mapping[str, str]) -> list[str]:
-    """Return how much was left out by each reason, and the place of the first."""
     return [
         f"{count:,} {reason}" + (f" (the first: {first[reason]})" if reason in first else "")
         for reason, count in sorted(counts.items())
@@ -117,7 +99,7 @@ def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
             continue
         inside = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
         logs = {each for each in inside if each.is_file() and _is_log(each)}
-        rest = [each for each in inside if each not in logs and not RESULTS.fullmatch(each.name)]
+        rest = [each for each in inside if each not in logs and not readers.RESULTS.fullmatch(each.name)]
         faults = [fault for each in sorted(rest) if (fault := _find_fault(each))]
         if not logs:
             hint = "; ".join([_explain(inside), *faults[:1]])
@@ -132,22 +114,20 @@ def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
 
 
 def _explain(inside: Sequence[Path]) -> str:
-    """Return what to do about a folder without logs."""
-    if any(RESULTS.fullmatch(path.name) for path in inside):
+    if any(readers.RESULTS.fullmatch(path.name) for path in inside):
         return "its results have no samples: call lm_eval with --log_samples"
-    return f"lm-evaluation-harness, Inspect, Every Eval Ever, or a table of {', '.join(NEEDED)}"
+    return f"lm-evaluation-harness, Inspect, Every Eval Ever, or a table of {', '.join(readers.NEEDED)}"
 
 
 def _is_log(path: Path) -> bool:
-    """Tell whether a file of a folder is a log."""
     name = path.name.removesuffix(".gz")
-    if SAMPLES.fullmatch(path.name) or name.endswith(".eval"):
+    if readers.SAMPLES.fullmatch(path.name) or name.endswith(".eval"):
         return True
     if name.endswith(".json"):
-        return is_inspect(path)
+        return readers.is_inspect(path)
     if name.endswith(_TABLES):
         first = next(iter(_peek(path)), set())
-        return {"evaluation_name", "sample_id"} <= first or first >= set(NEEDED)
+        return {"evaluation_name", "sample_id"} <= first or first >= set(readers.NEEDED)
     return False
 
 
@@ -156,7 +136,7 @@ def _find_fault(path: Path) -> str:
     if not path.is_file() or not path.name.removesuffix(".gz").endswith(_TABLES):
         return ""
     try:
-        next(iter(list_rows(path)), None)
+        next(iter(readers.list_rows(path)), None)
     except InputError as error:
         return f"{error.where}: {error.what}"
     return ""
@@ -165,31 +145,31 @@ def _find_fault(path: Path) -> str:
 def _peek(path: Path) -> Iterator[set[str]]:
     """Yield the names of the fields of a table's first row; none if unreadable."""
     try:
-        yield from ({*row} for _, row in list_rows(path))
+        yield from ({*row} for _, row in readers.list_rows(path))
     except InputError:
         return
 
 
 def _read(path: Path) -> list[RawLog]:
-    if SAMPLES.fullmatch(path.name):
-        return [read_harness(path)]
+    if readers.SAMPLES.fullmatch(path.name):
+        return [readers.read_harness(path)]
     if path.suffix == ".eval":
-        return [read_inspect(path)]
-    if RESULTS.fullmatch(path.name):
+        return [readers.read_inspect(path)]
+    if readers.RESULTS.fullmatch(path.name):
         raise InputError("these are results without samples", str(path), "call lm_eval with --log_samples")
     if path.suffix == ".json":
-        if is_inspect(path):
-            return [read_inspect(path)]
+        if readers.is_inspect(path):
+            return [readers.read_inspect(path)]
         raise InputError("not a log of Inspect", str(path), "give the lines of samples, or a table")
     if not path.name.removesuffix(".gz").endswith(_TABLES):
         raise InputError("not a log", str(path), _explain([]))
     lines = read_objects(path) if ".jsonl" in path.suffixes[-2:] else iter(())
     names = next((set(row) for _, row in lines), set())
     if {"evaluation_name", "sample_id"} <= names:
-        return read_instances(path)
+        return readers.read_instances(path)
     if {"doc_id", "filtered_resps"} <= names:
-        return [read_harness(path)]
-    return read_score_table(path)
+        return [readers.read_harness(path)]
+    return readers.read_score_table(path)
 
 
 def _name_folders(folders: Iterable[str]) -> dict[str, str]:
@@ -210,7 +190,6 @@ def _name_folders(folders: Iterable[str]) -> dict[str, str]:
 
 
 def _require_one_log_each(frame: pl.DataFrame) -> None:
-    """Check that no model has scores of one item by one metric in two files."""
     files = frame.group_by(_SEVERAL).agg(pl.col("file").unique().sort())
     twice = files.filter(pl.col("file").list.len() > 1).sort(_SEVERAL)
     if len(twice):
@@ -223,7 +202,6 @@ def _require_one_log_each(frame: pl.DataFrame) -> None:
 
 
 def _make_frame(log: RawLog) -> pl.DataFrame:
-    """Return the items of one log as a table, with keys of their texts."""
     columns = ("item", "metric", "score", "text", "group", "cluster", "prompt", "target", "answer", "options")
     kinds = dict.fromkeys(columns, pl.String) | {"score": pl.Float64, "options": pl.Int64}
     frame = pl.DataFrame(log.items, schema=kinds, orient="row")
@@ -263,7 +241,6 @@ def _require_same_texts(frame: pl.DataFrame) -> None:
 
 
 def _average(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """Return each item of a model once, with the mean of its repetitions, under ITEMS."""
     shown = ("cluster", "group", "higher_is_better", "prompt", "target", "answer", "options")
     once = frame.group_by(_SEVERAL, maintain_order=True).agg(
         pl.col("score").mean(), *(pl.col(name).first() for name in shown), _times=pl.len()

@@ -95,11 +95,8 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     except (EOFError, OSError, zlib.error) as error:
         if getattr(error, "errno", None):
             raise  # an error of the disk, not of the file
-        raise InputError(
-            f"the log cannot be decompressed: {error}",
-            f"{path}, after line {number:,}",
-            "get or write it again",
-        ) from error
+        what = f"the log cannot be decompressed: {error}"
+        raise InputError(what, f"{path}, after line {number:,}", "get or write it again") from error
 
 
 def _parse(line: bytes | None, where: str) -> dict[str, Any]:

@@ -20,17 +20,8 @@ from fathom.errors import InputError
 from fathom.io.delimited import fold_name, require_distinct, stream_parquet, stream_rows
 from fathom.io.files import read_object, require_file
 from fathom.jobs.program import explain_imports
-from fathom.logs.raw import (
-    ItemScore,
-    RawLog,
-    find_group,
-    is_number,
-    need_text,
-    read_objects,
-    shorten,
-    take_score,
-    write_out,
-)
+from fathom.logs import raw
+from fathom.logs.raw import ItemScore, RawLog
 
 SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+?)\.jsonl(\.gz)?")
 RESULTS = re.compile(r"(.*_)?results_\d{4}-\d\d-\d\dT[\d.:-]+\.json")
@@ -51,12 +42,8 @@ def read_harness(path: Path) -> RawLog:
     """Read the samples of one model on one task.
 
     A task of a group, such as a subject of MMLU, becomes a part of the group. Where answers were filtered in
-    several ways, metric and filter together name a metric.
-
-    Parameters
-    ----------
-    path : Path
-        `samples_TASK_TIME.jsonl`; the results of the same time beside it name the model.
+    several ways, metric and filter together name a metric. `path`: `samples_TASK_TIME.jsonl`; the results of
+    the same time beside it name the model.
     """
     named = SAMPLES.fullmatch(path.name)
     if named is None:
@@ -65,7 +52,7 @@ def read_harness(path: Path) -> RawLog:
     task, results = named["task"], _read_results(path, named["time"])
     group = results.groups.get(task, "")
     log = RawLog(str(path), group or task, results.model, folder=_find_folder(results.model))
-    rows = [(where, row, _list_scores(row, where, log)) for where, row in read_objects(path)]
+    rows = [(where, row, _list_scores(row, where, log)) for where, row in raw.read_objects(path)]
     filters = {str(row.get("filter", _UNFILTERED)) for _, row, _ in rows}
     for where, row, scores in rows:
         about = _describe(row, task if group else "", where)
@@ -84,7 +71,7 @@ def _read_results(path: Path, time: str) -> _Results:
     if file is None:
         return _Results(path.resolve().parent.name.replace("__", "/"), {}, {})
     values = read_object(file)
-    model = need_text(
+    model = raw.need_text(
         values.get("model_name") or path.parent.name.replace("__", "/"), "model_name", str(file)
     )
     higher = values.get("higher_is_better") or {}
@@ -139,7 +126,7 @@ def _list_scores(row: Mapping[str, Any], where: str, log: RawLog) -> dict[str, f
             log.leave_out("answers without a score, as --predict_only gives none", where)
         elif isinstance(value, list | dict | str):
             log.leave_out(f"values of {name}, which does not score single items", where)
-        elif is_number(value):
+        elif raw.is_number(value):
             found[name] = float(value)
         else:
             log.leave_out(f"scores of {name}: {str(value)!r} is no finite number", where)
@@ -147,8 +134,7 @@ def _list_scores(row: Mapping[str, Any], where: str, log: RawLog) -> dict[str, f
 
 
 def _describe(row: Mapping[str, Any], part: str, where: str) -> ItemScore:
-    """Return what a sample says of its item."""
-    number = need_text(row.get("doc_id"), "doc_id", where)
+    number = raw.need_text(row.get("doc_id"), "doc_id", where)
     doc = row["doc"] if isinstance(row.get("doc"), dict) else {}
     requests = _list_requests(row.get("arguments"))
     target, answer = _find_answers(row, requests)
@@ -157,11 +143,11 @@ def _describe(row: Mapping[str, Any], part: str, where: str) -> ItemScore:
         "",
         0.0,
         str(row.get("doc_hash") or doc),
-        part or find_group(doc),
+        part or raw.find_group(doc),
         "",
-        shorten(requests[0][0] if requests and requests[0] else "", end=True),
-        shorten(target),
-        shorten(answer),
+        raw.shorten(requests[0][0] if requests and requests[0] else "", end=True),
+        raw.shorten(target),
+        raw.shorten(answer),
         _count_options(row, requests),
     )
 
@@ -209,16 +195,13 @@ _ENDINGS = ("_samples.jsonl", ".jsonl")
 def read_instances(path: Path) -> list[RawLog]:
     """Read the instances of a record; the aggregate record beside, if it is there, says the metrics.
 
-    Raises
-    ------
-    InputError
-        If a line is not an instance, or a score is not a number.
+    Raise `InputError` if a line is not an instance, or a score is not a number.
     """
     metrics = _read_metrics(path)
     found: dict[tuple[str, str], RawLog] = {}
-    for where, row in read_objects(path):
-        task = need_text(row.get("evaluation_name"), "evaluation_name", where)
-        model = need_text(row.get("model_id"), "model_id", where)
+    for where, row in raw.read_objects(path):
+        task = raw.need_text(row.get("evaluation_name"), "evaluation_name", where)
+        model = raw.need_text(row.get("model_id"), "model_id", where)
         log = found.setdefault((task, model), RawLog(str(path), task, model))
         name, higher = metrics.get(str(row.get("evaluation_result_id")), ("score", None))
         if higher is not None:
@@ -228,7 +211,6 @@ def read_instances(path: Path) -> list[RawLog]:
 
 
 def _read_metrics(path: Path) -> dict[str, tuple[str, bool | None]]:
-    """Return name and direction of each metric of the aggregate record, by the id of its result."""
     stem = next(
         (path.name.removesuffix(ending) for ending in _ENDINGS if path.name.endswith(ending)), path.name
     )
@@ -245,7 +227,6 @@ def _read_metrics(path: Path) -> dict[str, tuple[str, bool | None]]:
 
 
 def _read_metric(result: Any, where: str) -> tuple[str, tuple[str, bool | None]]:
-    """Return the id of a result, with name and direction of its metric."""
     config = (result.get("metric_config") or {}) if isinstance(result, dict) else None
     if not isinstance(config, dict):
         raise InputError("no object where a result has its metric", where, _DAMAGED)
@@ -258,20 +239,20 @@ def _read_metric(result: Any, where: str) -> tuple[str, tuple[str, bool | None]]
 
 def _make_instance(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
     asked, judged = _section(row, "input"), _section(row, "evaluation")
-    score = take_score(judged.get("score", judged.get("is_correct")), where)
-    prompt = write_out(asked.get("raw") or asked.get("formatted"))
+    score = raw.take_score(judged.get("score", judged.get("is_correct")), where)
+    prompt = raw.write_out(asked.get("raw") or asked.get("formatted"))
     answers = row.get("answer_attribution")
     first = answers[0] if isinstance(answers, list) and answers and isinstance(answers[0], dict) else {}
     return ItemScore(
-        need_text(row.get("sample_id"), "sample_id", where),
+        raw.need_text(row.get("sample_id"), "sample_id", where),
         metric,
         score,
-        prompt or write_out(row.get("sample_hash")),
-        find_group(_section(row, "metadata")),
+        prompt or raw.write_out(row.get("sample_hash")),
+        raw.find_group(_section(row, "metadata")),
         "",
-        shorten(prompt, end=True),
-        shorten(_first(asked.get("reference"))),
-        shorten(first.get("extracted_value") or _first(_section(row, "output").get("raw"))),
+        raw.shorten(prompt, end=True),
+        raw.shorten(_first(asked.get("reference"))),
+        raw.shorten(first.get("extracted_value") or _first(_section(row, "output").get("raw"))),
     )
 
 
@@ -312,12 +293,8 @@ def read_inspect(path: Path) -> RawLog:
     """Read the samples of one evaluation; each scorer is a metric, and each key of its value a further one.
 
     Samples that ended in an error or are marked invalid, and scores that a scorer left open (NaN) or gives in
-    words, are left out and counted.
-
-    Raises
-    ------
-    InputError
-        If the file is not a log of Inspect, is damaged or has no samples, or a score is not a number.
+    words, are left out and counted. Raise `InputError` if the file is not a log of Inspect, is damaged or has
+    no samples, or a score is not a number.
     """
     _check_archive(path)
     with explain_imports(str(path)):
@@ -393,11 +370,8 @@ def _check_sizes(sizes: Mapping[str, int], path: Path) -> None:
     """Raise `InputError` if files of an archive are too large to be unpacked."""
     size, largest = sum(sizes.values()), max(sizes, key=sizes.__getitem__, default="")
     if sizes and sizes[largest] > LARGEST_ENTRY_GB * 1e9:
-        raise InputError(
-            f"{largest!r} in this log unpacks to {sizes[largest] / 1e9:.1f} GB",
-            str(path),
-            f"at most {LARGEST_ENTRY_GB} GB are read of one file in a log",
-        )
+        hint = f"at most {LARGEST_ENTRY_GB} GB are read of one file in a log"
+        raise InputError(f"{largest!r} in this log unpacks to {sizes[largest] / 1e9:.1f} GB", str(path), hint)
     if size > LARGEST_GB * 1e9:
         raise InputError(
             f"this log unpacks to {size / 1e9:.0f} GB", str(path), f"at most {LARGEST_GB} GB are read"
@@ -416,8 +390,8 @@ def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[ItemScore]:
     prompt = sample.input if isinstance(sample.input, str) else "\n".join(each.text for each in sample.input)
     target = sample.target if isinstance(sample.target, str) else "; ".join(sample.target)
     known = ItemScore(
-        str(sample.id), "", 0.0, json.dumps([prompt, target]), find_group(sample.metadata), "",
-        shorten(prompt, end=True), shorten(target), options=len(sample.choices or []),
+        str(sample.id), "", 0.0, json.dumps([prompt, target]), raw.find_group(sample.metadata), "",
+        raw.shorten(prompt, end=True), raw.shorten(target), options=len(sample.choices or []),
     )  # fmt: skip
     for scorer, score in sorted(sample.scores.items()):
         values = score.value if isinstance(score.value, dict) else {"": score.value}
@@ -428,8 +402,8 @@ def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[ItemScore]:
                 log.leave_out(f"values of {metric}, which does not score single items", where)
             elif value is None or (isinstance(number, float) and math.isnan(number)):
                 log.leave_out(f"scores that {metric} left open", where)
-            elif is_number(number):
-                yield known._replace(metric=metric, score=float(number), answer=shorten(score.answer))
+            elif raw.is_number(number):
+                yield known._replace(metric=metric, score=float(number), answer=raw.shorten(score.answer))
             else:
                 log.leave_out(f"values of {metric} that are words or infinite, not scores", where)
 
@@ -460,7 +434,7 @@ def read_score_table(path: Path) -> list[RawLog]:
             )
         task, model = (
             _text(row, "task") or path.name.partition(".")[0],
-            need_text(row["model"], "model", where),
+            raw.need_text(row["model"], "model", where),
         )
         log = found.setdefault((task, model), RawLog(str(path), task, model))
         metric = _text(row, "metric") or "score"
@@ -474,7 +448,6 @@ def read_score_table(path: Path) -> list[RawLog]:
 
 
 def _is_blank(score: Any) -> bool:
-    """Say whether a program left a score open."""
     if isinstance(score, str):
         return score.strip().lower() in {"", "nan", "na", "n/a", "none", "null"}
     return score is None or (isinstance(score, float) and math.isnan(score))
@@ -489,7 +462,7 @@ def list_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     elif ending in (".csv", ".tsv"):
         rows = ((f"{path}, line {number}", row) for number, row in stream_rows(path))
     else:
-        rows = read_objects(path)
+        rows = raw.read_objects(path)
     for where, row in rows:
         lowered = {name: fold_name(name) for name in row}
         if len({*lowered.values()}) < len(lowered):
@@ -504,9 +477,9 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
             value = float(value)
         except ValueError:
             value = _TRUTH.get(value.strip().lower(), value)
-    item, prompt = need_text(row["item"], "item", where), _text(row, "prompt")
-    score = take_score(value, where)
-    target, answer = (shorten(_text(row, name)) for name in ("target", "answer"))
+    item, prompt = raw.need_text(row["item"], "item", where), _text(row, "prompt")
+    score = raw.take_score(value, where)
+    target, answer = (raw.shorten(_text(row, name)) for name in ("target", "answer"))
     return ItemScore(
         item,
         metric,
@@ -514,7 +487,7 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
         prompt,
         _text(row, "group"),
         _text(row, "cluster"),
-        shorten(prompt, True),
+        raw.shorten(prompt, True),
         target,
         answer,
     )
@@ -522,7 +495,7 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
 
 def _text(row: Mapping[str, Any], name: str) -> str:
     """Return a field as text; empty for none."""
-    return write_out(row.get(name)).strip()
+    return raw.write_out(row.get(name)).strip()
 
 
 def _read_truth(value: Any, where: str) -> bool | None:

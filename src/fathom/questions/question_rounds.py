@@ -20,7 +20,6 @@ from fathom.config.questions import Asking
 from fathom.coverage.benchmarks import check_spread, describe_kernel
 from fathom.coverage.density import (
     EQUAL,
-    NEAR,
     Values,
     choose_bandwidth,
     correlate_densities,
@@ -202,7 +201,7 @@ class QuestionRounds:
         limits, vectors = self._limits, self._vectors
         of_questions = self._of_questions - np.log(max(len(vectors), 1))
         gaps = find_gaps(self._of_space, of_questions)
-        redundancy = measure_redundancy(vectors, NEAR, limits.device, limits.threads)
+        redundancy = measure_redundancy(vectors, limits.device, limits.threads)
         return {
             "round": len(self.rounds),
             "asked": len(rows),
@@ -293,7 +292,7 @@ def ask_questions(
     while not rounds.end:
         folder.run(rounds, material.names, lambda texts: encode(texts) * length)
     rows = [row for asked in rounds.rounds for row in asked.rows]
-    redundancy = measure_redundancy(possible.vectors, NEAR, coverage.device, threads)
+    redundancy = measure_redundancy(possible.vectors, coverage.device, threads)
     report = {
         "records": len(material.names),
         **describe_kernel(possible.limits.bandwidth, coverage, rounds.of_space),

@@ -40,16 +40,9 @@ _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 def decode_text(data: bytes, markup: bool = False) -> str:
     """Return the text of a file's bytes, without zero bytes; every line ends in a line feed.
 
-    Parameters
-    ----------
-    markup : bool, default=False
-        Whether its beginning may declare an encoding, as in HTML and XML. It is read as browsers do
-        [WHATWG]: `iso-8859-1` is windows-1252, and a declaration readable as ASCII is not UTF-16.
-
-    Raises
-    ------
-    InputError
-        If the bytes are not text.
+    `markup`: whether its beginning may declare an encoding, as in HTML and XML. It is read as browsers do
+    [WHATWG]: `iso-8859-1` is windows-1252, and a declaration readable as ASCII is not UTF-16. Raise
+    `InputError` if the bytes are not text.
     """
     text = _decode(data, markup)
     if text.count("\0") > _ZEROS * len(text):
@@ -104,7 +97,6 @@ def _find_wide(data: bytes) -> list[str]:
 
 
 def _guess(data: bytes) -> str:
-    """Decode with the likeliest encoding."""
     sample = data[:_SAMPLE]
     runs = _HIGH.findall(sample)
     if sum(map(len, runs)) <= _SPARSE * len(sample) and max(map(len, runs), default=0) <= 2:

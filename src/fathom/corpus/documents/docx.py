@@ -58,17 +58,8 @@ _STYLES = "\n".join(
 def read_docx(data: bytes, limit: int) -> FileContent:
     """Read a DOCX into sections by its heading styles.
 
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    limit : int
-        Most bytes that all members may unpack to.
-
-    Raises
-    ------
-    InputError
-        If it is not a DOCX, is encrypted, or unpacks to more.
+    `limit`: most bytes that all members may unpack to. Raise `InputError` if it is
+    not a DOCX, is encrypted, or unpacks to more.
     """
     import mammoth
 
@@ -85,16 +76,19 @@ def read_docx(data: bytes, limit: int) -> FileContent:
 
 
 def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
-    """Return an archive with formulas and fields as text, without broken parts and relations."""
+    from lxml import etree
+
     prepared = io.BytesIO()
     with open_archive(data, limit) as archive, zipfile.ZipFile(prepared, "w") as target:
         names = archive.namelist()
         main = _find_main(archive, names)
-        relations = _find_relations(main)
+        relations = _read_relations(archive, _find_relations(main))
         folder = posixpath.dirname(main)
-        bodies = {f"{folder}/{name}.xml".lstrip("/") for name in _PARTS} | _list_parts(
-            archive, relations, folder
-        )
+        bodies = {f"{folder}/{name}.xml".lstrip("/") for name in _PARTS} | {
+            posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            for kind in _PARTS
+            for target in _list_targets(relations, f"/{kind}")
+        }
         notes = _list_notes(archive, bodies)
         target.writestr(_PACKAGE, _RELATION.format(main))
         for name in dict.fromkeys(names):
@@ -111,8 +105,11 @@ def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
                 outline.left_out[UNREADABLE] += 1
                 continue
             _drop_unseen(root, notes)
-            _make_text(root, _list_relations(archive, _find_relations(name)))
-            target.writestr(name, _serialise(root))
+            own = _read_relations(archive, _find_relations(name))
+            _make_text(root, {each.get("Id") or "" for each in own})
+            target.writestr(
+                name, etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+            )
     prepared.seek(0)
     return prepared
 
@@ -126,8 +123,7 @@ def _copy(archive: zipfile.ZipFile, name: str, target: zipfile.ZipFile, outline:
 
 
 def _find_main(archive: zipfile.ZipFile, names: list[str]) -> str:
-    """Return the name of the main part that the package declares."""
-    for target in _list_targets(archive, _PACKAGE, "/officeDocument"):
+    for target in _list_targets(_read_relations(archive, _PACKAGE), "/officeDocument"):
         name = posixpath.normpath(target).lstrip("/")
         if name in names:
             return name
@@ -136,41 +132,22 @@ def _find_main(archive: zipfile.ZipFile, names: list[str]) -> str:
     return "word/document.xml"
 
 
-def _list_targets(archive: zipfile.ZipFile, relations: str, kind: str) -> list[str]:
-    """Return the targets of relations of a kind."""
+def _read_relations(archive: zipfile.ZipFile, name: str) -> list[Any]:
     try:
-        root = parse_xml(read_member(archive, relations))
+        return [*parse_xml(read_member(archive, name)).iter("{*}Relationship")]
     except InputError:  # mammoth knows the usual places
         return []
-    found = [each for each in root.iter("{*}Relationship") if (each.get("Type") or "").endswith(kind)]
-    return [each.get("Target") or "" for each in found]
 
 
-def _list_parts(archive: zipfile.ZipFile, relations: str, folder: str) -> set[str]:
-    """Return the names of notes, comments, lists and styles."""
-    return {
-        posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-        for kind in _PARTS
-        for target in _list_targets(archive, relations, f"/{kind}")
-    }
+def _list_targets(relations: list[Any], kind: str) -> list[str]:
+    return [each.get("Target") or "" for each in relations if (each.get("Type") or "").endswith(kind)]
 
 
 def _find_relations(name: str) -> str:
-    """Return the name of the member with a part's relations."""
     return posixpath.join(posixpath.dirname(name), "_rels", f"{posixpath.basename(name)}.rels")
 
 
-def _list_relations(archive: zipfile.ZipFile, name: str) -> set[str]:
-    """Return the ids of a part's relations."""
-    try:
-        root = parse_xml(read_member(archive, name))
-    except InputError:
-        return set()
-    return {each.get("Id") or "" for each in root.iter("{*}Relationship")}
-
-
 def _list_notes(archive: zipfile.ZipFile, parts: set[str]) -> set[tuple[str, str]]:
-    """Return kind and id of each existing note and comment."""
     found: set[tuple[str, str]] = set()
     for name in sorted(parts & {*archive.namelist()}):
         try:
@@ -183,7 +160,6 @@ def _list_notes(archive: zipfile.ZipFile, parts: set[str]) -> set[tuple[str, str
 
 
 def _drop_unseen(root: Any, notes: set[tuple[str, str]]) -> None:
-    """Drop hidden text and references to missing notes."""
     for kind in _NOTES:
         for reference in [*root.iter(f"{_W}{kind}Reference")]:
             if (kind, reference.get(f"{_W}id") or "") not in notes:
@@ -212,7 +188,6 @@ def _make_text(root: Any, relations: set[str]) -> None:
 
 
 def _show_formulas(root: Any) -> None:
-    """Replace formulas by text or a mark."""
     for choices in [*root.iter(f"{_ALTERNATIVES}AlternateContent")]:
         chosen = choices.find(f"{_ALTERNATIVES}Choice")
         if chosen is not None and chosen.find(f".//{_M}oMath") is not None:
@@ -251,7 +226,6 @@ def _spell(formula: Any) -> str:
 
 
 def _is_inside_text(drawing: Any) -> bool:
-    """Say whether a drawing is inline, between words."""
     run = drawing.getparent()
     beside = [each for each in (run.getprevious(), run.getnext()) if each is not None]
     in_line = any(str(each.tag).endswith("}inline") for each in drawing)
@@ -259,7 +233,6 @@ def _is_inside_text(drawing: Any) -> bool:
 
 
 def _replace(element: Any, text: str, is_in_run: bool = False) -> None:
-    """Replace an element by text."""
     from lxml import etree
 
     run = etree.Element(f"{_W}{'t' if is_in_run else 'r'}")
@@ -270,13 +243,6 @@ def _replace(element: Any, text: str, is_in_run: bool = False) -> None:
 
 
 def _unwrap(element: Any) -> None:
-    """Replace an element by its children."""
     parent = element.getparent()
     place = parent.index(element)
     parent[place : place + 1] = [each for each in element if not str(each.tag).endswith("Pr")]
-
-
-def _serialise(root: Any) -> bytes:
-    from lxml import etree
-
-    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))

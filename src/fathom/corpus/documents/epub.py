@@ -20,17 +20,8 @@ _ENDINGS = (".xhtml", ".html", ".htm", ".xml")
 def read_epub(data: bytes, limit: int) -> FileContent:
     """Read an EPUB into sections; pages that cannot be read are counted.
 
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-    limit : int
-        Most bytes that all members may unpack to.
-
-    Raises
-    ------
-    InputError
-        If it is not an EPUB, is encrypted, unpacks to more, or has no readable page.
+    `limit`: most bytes that all members may unpack to. Raise `InputError` if it is
+    not an EPUB, is encrypted, unpacks to more, or has no readable page.
     """
     outline = Outline()
     with open_archive(data, limit) as archive:
@@ -53,7 +44,6 @@ def read_epub(data: bytes, limit: int) -> FileContent:
 
 
 def _find_package(archive: zipfile.ZipFile) -> str:
-    """Return the name of the package document, or the only one if the container names none."""
     names = archive.namelist()
     only = [name for name in names if name.lower().endswith(".opf")]
     try:

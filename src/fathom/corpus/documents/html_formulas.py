@@ -49,7 +49,6 @@ def is_formula(element: Any, tag: str) -> bool:
 
 
 def _is_picture_of_formula(picture: Any) -> bool:
-    """Say whether a picture shows a formula, by its alternative text or its source."""
     alternative, source = picture.get("alt") or "", picture.get("src") or ""
     return bool(
         _TEX.search(alternative) or (("=" in alternative or not alternative) and _SOURCE.search(source))
@@ -93,7 +92,6 @@ def spell_tex_in_text(text: str) -> str:
 
 
 def _find_source(element: Any) -> str | None:
-    """Return the source that accompanies a formula."""
     if element.tag == "script":
         return str(element.text or "")
     for each in element.iter():

@@ -171,7 +171,6 @@ def breaks_a_line(element: Any, tag: str) -> bool:
 
 
 def _is_icon(element: Any) -> bool:
-    """Say whether a picture is decoration."""
     names = f"{element.get('class') or ''} {element.get('role') or ''}".lower()
     return any(each in names for each in ("icon", "emoji", "logo", "presentation", "external", "smiley"))
 
@@ -185,7 +184,6 @@ def is_code(element: Any, tag: str) -> bool:
 
 
 def _find_reason(element: Any, tag: str) -> str:
-    """Return why an element is not prose, by its name, class, role and style."""
     if tag in _NEVER or tag in _VERBATIM:
         return tag
     if _is_hidden(element):
@@ -206,7 +204,6 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _find_named_reason(element: Any, tag: str) -> str:
-    """Return why an element is not prose, by its class and id."""
     names = {*(element.get("class") or "").lower().split()}
     if element.get("id") and not _is_named_by_heading(element):
         names.add(element.get("id").lower())
@@ -240,14 +237,9 @@ def _find_code_reason(element: Any, names: set[str]) -> str:
         return "generated"
     if names & _LISTINGS or any(_LISTING.search(name) for name in names):
         return "listing"
-    return (
-        "listing" if _KEEPS_LINES.search(element.get("style") or "") and not _has_sentences(element) else ""
-    )
-
-
-def _has_sentences(element: Any) -> bool:
-    """Say whether the text of an element reads as sentences."""
-    return reads_as_sentences(" ".join("".join(element.itertext()).split()))
+    if not _KEEPS_LINES.search(element.get("style") or ""):
+        return ""
+    return "" if reads_as_sentences(" ".join("".join(element.itertext()).split())) else "listing"
 
 
 def _is_footnote_sign(element: Any, tag: str) -> bool:
@@ -277,7 +269,6 @@ def _is_mostly_linked(element: Any) -> bool:
 
 
 def _is_layout(table: Any) -> bool:
-    """Say whether a table is only for layout."""
     if table.get("role") == "presentation" or any(table.find(f".//{tag}") is not None for tag in HEADINGS):
         return True
     cells = [*table.iter("td")]

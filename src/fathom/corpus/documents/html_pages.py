@@ -4,29 +4,12 @@ import re
 from typing import Any
 
 from fathom.corpus.characters import CODE_MARK, GAP
+from fathom.corpus.documents import html_furniture as furniture
+from fathom.corpus.documents import sections
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.html_formulas import is_formula, spell_formula, spell_tex_in_text
-from fathom.corpus.documents.html_furniture import (
-    BLOCKS,
-    HEADINGS,
-    Page,
-    breaks_a_line,
-    is_block,
-    is_code,
-    is_exponent,
-    is_inside_sentence,
-)
 from fathom.corpus.documents.plain import add_plain_text, reads_as_code
-from fathom.corpus.documents.sections import (
-    CODE,
-    FURNITURE,
-    LINKS,
-    REFERENCES,
-    FileContent,
-    Outline,
-    count_characters,
-    reads_as_sentences,
-)
+from fathom.corpus.documents.sections import FileContent, Outline
 from fathom.errors import InputError
 
 _BLANK = f" \t\r\n{CODE_MARK}"
@@ -50,7 +33,10 @@ _CONTAINERS = re.compile(
 )
 """Elements that only group or style others."""
 _NO_FRAMES = re.compile(r"</?noframes\b[^<>]*>", re.IGNORECASE)
-_COUNTED = {"references": REFERENCES, **dict.fromkeys(("listing", "generated", "table", "pre"), CODE)}
+_COUNTED = {
+    "references": sections.REFERENCES,
+    **dict.fromkeys(("listing", "generated", "table", "pre"), sections.CODE),
+}
 
 
 def read_html(data: bytes) -> FileContent:
@@ -62,12 +48,8 @@ def read_markup(text: str) -> FileContent:
     """Read HTML into sections.
 
     Scripts, styles, forms, navigation, code, data tables, footers and hidden elements are left out unless
-    they hold most of the page. A formula that is no line of text leaves a mark.
-
-    Raises
-    ------
-    InputError
-        If it has no element, or over 2,000 levels of elements that do more than group.
+    they hold most of the page. A formula that is no line of text leaves a mark. Raise `InputError` if it has
+    no element, or over 2,000 levels of elements that do more than group.
     """
     outline = Outline()
     title = add_markup(text, outline)
@@ -81,14 +63,14 @@ def add_markup(text: str, outline: Outline) -> str:
         raise InputError("no HTML in this file")
     found = root.find(".//title")
     title = " ".join(("".join(found.itertext()) if found is not None else "").split())
-    outline.characters += sum(count_characters(each) for each in _iterate_texts(root))
+    outline.characters += sum(sections.count_characters(each) for each in _iterate_texts(root))
     every = len("".join(root.itertext()))
     verbatim = [each for each in root.iter("pre") if _is_text(each)]
     if every and sum(len("".join(each.itertext())) for each in verbatim) > _PRE_SHARE * every:
         for each in verbatim:
             add_plain_text("".join(each.itertext()), outline)
         return title
-    _Walker(outline, Page(root)).walk(root)
+    _Walker(outline, furniture.Page(root)).walk(root)
     return title
 
 
@@ -128,7 +110,6 @@ def _is_text(verbatim: Any) -> bool:
 
 
 def _iterate_texts(root: Any) -> Any:
-    """Yield the pieces of text that a page shows or may show."""
     waiting = [root]
     while waiting:
         element = waiting.pop()
@@ -139,9 +120,7 @@ def _iterate_texts(root: Any) -> Any:
 
 
 class _Walker:
-    """Walks over a page and adds its paragraphs to an outline."""
-
-    def __init__(self, outline: Outline, page: Page) -> None:
+    def __init__(self, outline: Outline, page: furniture.Page) -> None:
         self._outline, self._page = outline, page
         self._in_link = self._in_code = self._doubtful = 0
         self._anchor = ""
@@ -179,27 +158,29 @@ class _Walker:
         if reason:
             self._leave_out(element, tag, reason)
             return False
-        if tag in HEADINGS:
+        if tag in furniture.HEADINGS:
             self._flush()
             text = self._get_heading(element)
             if text:
-                self._outline.add_heading(HEADINGS[tag], text, _find_anchor(element) or self._anchor)
+                self._outline.add_heading(
+                    furniture.HEADINGS[tag], text, _find_anchor(element) or self._anchor
+                )
             return False
         self._open(element, tag)
         return True
 
     def _leave_out(self, element: Any, tag: str, reason: str) -> None:
         """Skip an element; a block ends the paragraph, an inline element may leave a gap."""
-        if breaks_a_line(element, tag):
+        if furniture.breaks_a_line(element, tag):
             self._flush()
             if reason in _COUNTED:
                 self._outline.left_out[_COUNTED[reason]] += 1
-        elif is_inside_sentence(element, tag):
+        elif furniture.is_inside_sentence(element, tag):
             self._pieces.append(_PLACE)
 
     def _open(self, element: Any, tag: str) -> None:
         self._doubtful += self._page.is_doubtful(element, tag)
-        if is_block(element, tag):
+        if furniture.is_block(element, tag):
             self._flush()
         elif tag == "br":
             self._break_line(element)
@@ -207,24 +188,27 @@ class _Walker:
             is_link = element.get("href") is not None
             self._in_link += is_link
             self._links += is_link
-            self._is_entry |= not "".join(self._pieces).strip(_BLANK) and _names_its_address(element)
+            if not "".join(self._pieces).strip(_BLANK):  # a link that names its target, in a generated list
+                self._is_entry |= (
+                    "".join(element.itertext()).strip() == (element.get("href") or "").strip() != ""
+                )
         elif tag == "img":
-            self._pieces += [_PLACE] if is_inside_sentence(element, tag) else []
-        elif tag == "sup" and is_exponent(element):
+            self._pieces += [_PLACE] if furniture.is_inside_sentence(element, tag) else []
+        elif tag == "sup" and furniture.is_exponent(element):
             self._pieces.append("^")
-        if is_code(element, tag):
-            self._add(CODE_MARK if tag not in BLOCKS else None)
+        if furniture.is_code(element, tag):
+            self._add(CODE_MARK if tag not in furniture.BLOCKS else None)
             self._in_code += 1
         if tag in {"section", "div", "a", "span"} and element.get("id"):
             self._anchor = element.get("id")
         self._add(element.text)
 
     def _leave(self, element: Any) -> None:
-        if is_block(element, element.tag):
+        if furniture.is_block(element, element.tag):
             self._flush()
         elif element.tag == "a":
             self._in_link -= element.get("href") is not None
-        self._in_code -= is_code(element, element.tag)
+        self._in_code -= furniture.is_code(element, element.tag)
         self._doubtful -= self._page.is_doubtful(element, element.tag)
         self._add(element.tail)
 
@@ -240,7 +224,7 @@ class _Walker:
     def _add(self, text: str | None) -> None:
         if text:
             # sentences in elements that a style sheet makes blocks
-            if self._pieces and text[0].isupper() and reads_as_sentences(self._pieces[-1]):
+            if self._pieces and text[0].isupper() and sections.reads_as_sentences(self._pieces[-1]):
                 self._pieces.append(" ")
             self._pieces.append(text)
             length = len(text.strip())
@@ -255,11 +239,11 @@ class _Walker:
         is_list = self._is_entry or self._linked > _LINK_SHARE * len(text)
         is_row = self._links > 1 and _LABEL_AND_COMMAS.fullmatch("".join(self._unlinked).strip())
         if text and (is_row or (is_list and not ends)):
-            self._outline.left_out[LINKS] += 1
+            self._outline.left_out[sections.LINKS] += 1
         elif text and ((self._coded > _CODE_SHARE * len(text) and not ends) or reads_as_code(text)):
-            self._outline.left_out[CODE] += 1
-        elif text and self._doubtful and not reads_as_sentences(text):
-            self._outline.left_out[FURNITURE] += 1
+            self._outline.left_out[sections.CODE] += 1
+        elif text and self._doubtful and not sections.reads_as_sentences(text):
+            self._outline.left_out[sections.FURNITURE] += 1
         else:
             self._outline.add_paragraph(text)
         self._begin()
@@ -290,11 +274,6 @@ def _join(pieces: list[str]) -> str:
     if _PLACE in text:
         text = _INSIDE.sub(rf"\1{GAP}", text).replace(_PLACE, "")
     return _GAPS.sub(GAP, " ".join(text.split()))
-
-
-def _names_its_address(link: Any) -> bool:
-    """Say whether a link's text is its target, as in generated lists of pages, `a.html → title`."""
-    return "".join(link.itertext()).strip() == (link.get("href") or "").strip() != ""
 
 
 def _find_anchor(heading: Any) -> str:

@@ -90,7 +90,6 @@ def _make_parser() -> Any:
 
 
 def _resolve_dialects(text: str) -> str:
-    """Return Markdown without extensions to CommonMark."""
     text = _TEMPLATE_CODE.sub(lambda found: f"~~~~~\n{found['body']}\n~~~~~", text)
     text = _HEADING_ATTRIBUTES.sub(r"\1", _WHOLE_LINES.sub("", text))
     return _IN_LINES.sub(_resolve_in_line, _BOX.sub(r"\1", _TABS.sub(r"\1!!! tab", text)))

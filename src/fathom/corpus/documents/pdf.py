@@ -54,19 +54,10 @@ def read_pdf(data: bytes) -> FileContent:
     """Read a PDF into sections.
 
     A section begins at each entry of the outline; without an outline, at each line larger than the text;
-    without such lines, at each page. Headers, footers, page numbers, monospaced lines (code), tables,
-    tables of contents, labels, headings of the text's size, and unreadable paragraphs are left out; a
-    displayed formula inside a sentence becomes the mark of a gap.
-
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-
-    Raises
-    ------
-    InputError
-        If it is broken, needs a password, or has no text.
+    without such lines, at each page. Headers, footers, page numbers, monospaced lines (code), tables, tables
+    of contents, labels, headings of the text's size, and unreadable paragraphs are left out; a displayed
+    formula inside a sentence becomes the mark of a gap. Raise `InputError` if it is broken, needs a password,
+    or has no text.
     """
     pdf = Pdf(data)
     pages = [join_fragments(page) for page in pdf.read_pages()]
@@ -102,8 +93,6 @@ class _Type(NamedTuple):
 
 
 class _Writer:
-    """Joins lines to paragraphs and adds them to an outline."""
-
     def __init__(self, outline: Outline, words: Counter[str], typed: _Type) -> None:
         self._outline, self._words, self._type = outline, words, typed
         self._margin = math.inf
@@ -147,7 +136,6 @@ class _Writer:
         self._lines[-1] = replace(before, text=text + mark if mark in {".", ",", ";"} else text)
 
     def _add_line(self, line: Line) -> None:
-        """Add a line to the paragraph, or begin the next one."""
         in_signature = self._continues_signature(line.text)
         is_code = (line.code and not self._is_inside(line)) or (
             self._type.is_typescript and reads_as_code(line.text)
@@ -175,16 +163,13 @@ class _Writer:
         self._lines.append(line)
 
     def _cut(self) -> None:
-        """End the paragraph where something is left out."""
         self.end_paragraph()
         self._was_cut = True
 
     def _is_open(self) -> bool:
-        """Say whether a sentence may continue below what follows."""
         return bool(self._lines) and not self._lines[-1].text.rstrip().endswith((".", "!", "?"))
 
     def _is_heading_of_list(self, line: Line) -> bool:
-        """Say whether a line is a heading of references or an index that is not in the outline."""
         set_so = line.size > 1.05 * self._type.size or all(map(is_bold, line.fonts)) or line.text.isupper()
         return set_so and not self._is_open() and find_matter(line.text) != ""
 
@@ -198,7 +183,6 @@ class _Writer:
         self._lines[-1] = replace(before, text=f"{before.text.rstrip()} {GAP}")
 
     def _goes_on_after_formula(self, line: Line, formula: Line) -> bool:
-        """Say whether a sentence continues below a displayed formula."""
         before = self._lines[-1].text
         return (
             not before.endswith(".")
@@ -237,7 +221,6 @@ class _Writer:
         return len(before) > _SHORTEST_HEADING and before.isupper() and not line.text.isupper()
 
     def _begins(self, line: Line) -> bool:
-        """Say whether a line begins a paragraph."""
         before = self._lines[-1]
         ended = before.text.rstrip().endswith(ENDS)
         if _BULLET.match(line.text) and abs(line.bottom - before.bottom) > 1:
@@ -302,7 +285,6 @@ class _Writer:
         return ""
 
     def _is_bold(self) -> bool:
-        """Say whether the paragraph is bold."""
         return all(is_bold(font) for line in self._lines for font in line.fonts)
 
     def _join_word(self, match: re.Match[str]) -> str:
@@ -333,7 +315,6 @@ def _drop_leaders(pages: list[list[Line]], outline: Outline) -> list[list[Line]]
 
 
 def _measure_gap(pages: list[list[Line]]) -> float:
-    """Return the usual distance between lines, in points."""
     gaps = [
         before.bottom - line.bottom
         for page in pages
@@ -367,7 +348,6 @@ def _drop_running_lines(pages: list[list[Line]], outline: Outline) -> list[list[
 
 
 def _add_by_outline(pages: list[list[Line]], bookmarks: list[Bookmark], writer: _Writer) -> None:
-    """Add sections that begin at the entries of the outline."""
     by_page: dict[int, list[Bookmark]] = {}
     for bookmark in bookmarks:
         by_page.setdefault(bookmark.page, []).append(bookmark)
@@ -399,7 +379,6 @@ def _find_heading(page: list[Line], title: str, start: int) -> tuple[int, int] |
 
 
 def _squeeze(text: str) -> str:
-    """Return the letters and digits of a text in lower case."""
     return "".join(_LETTERS.findall(text.lower()))
 
 
@@ -429,7 +408,6 @@ def _add_by_size(pages: list[list[Line]], body: int, writer: _Writer) -> None:
 
 
 def _is_large(line: Line, body: int) -> bool:
-    """Say whether a line is a heading by its size."""
     return (
         round(line.size) > 1.12 * body
         and len(line.text) <= 120
@@ -477,13 +455,8 @@ _ABBREVIATIONS = frozenset(ENGLISH.abbreviations.split())
 def keep_whole_sentences(text: str, is_cut: bool) -> str:
     """Return a paragraph without an incomplete first or last sentence.
 
-    Parameters
-    ----------
-    text : str
-        The paragraph on one line.
-    is_cut : bool
-        Whether something was left out right before it, or it is an item: a small first letter then
-        continues missing text; elsewhere it may begin the name of a program.
+    `text`: the paragraph on one line. `is_cut`: whether something was left out right before it, or it is an
+    item: a small first letter then continues missing text; elsewhere it may begin the name of a program.
     """
     if _LABELLED.match(text):
         return ""
@@ -529,12 +502,7 @@ def _lacks_beginning(text: str, is_cut: bool) -> bool:
 def count_term(words: Sequence[str], fonts: Sequence[str]) -> int:
     """Return the number of words of a term or heading in another font before a sentence.
 
-    Parameters
-    ----------
-    words : sequence of str
-        Of the line.
-    fonts : sequence of str
-        Of the first letters of its first words.
+    `fonts`: of the first letters of its first words.
     """
     for count, (word, font) in enumerate(zip(words, fonts, strict=False)):
         if count and font != fonts[0] and font == fonts[-1]:

@@ -26,8 +26,6 @@ _MIDDLE = (0.2, 0.8)
 
 @dataclass(frozen=True)
 class _Extent:
-    """A run with its left and right end."""
-
     run: Run
     left: float
     right: float
@@ -36,15 +34,9 @@ class _Extent:
 def order_columns(runs: list[Run], find_box: Callable[[int], Box]) -> list[Run]:
     """Return lines cut at the gap between columns, the left column first.
 
-    Lines that cross the gap, such as headings, divide the page: text above them comes first. A page without
-    a gap is unchanged.
-
-    Parameters
-    ----------
-    runs : list of list of int
-        Lines in the order of the page's content.
-    find_box : callable
-        Returns the box of a character.
+    Lines that cross the gap, such as headings, divide the page: text above them comes first. A page without a
+    gap is unchanged. `runs`: lines in the order of the page's content. `find_box`: returns the box of a
+    character.
     """
     if len(runs) < _FEWEST:
         return runs
@@ -60,12 +52,15 @@ def order_columns(runs: list[Run], find_box: Callable[[int], Box]) -> list[Run]:
             left.append(extent.run)
         elif extent.left >= gutter:
             right.append(extent.run)
-        elif (cut := _find_cut(extent.run, gutter, find_box)) is not None:
-            left.append(extent.run[:cut])
-            right.append(extent.run[cut:])
         else:
-            ordered += [*left, *right, extent.run]
-            left, right = [], []
+            gaps = _iterate_gaps(extent.run, find_box)
+            cut = next((before for a, b, before in gaps if a <= gutter <= b), None)
+            if cut is None:
+                ordered += [*left, *right, extent.run]
+                left, right = [], []
+            else:
+                left.append(extent.run[:cut])
+                right.append(extent.run[cut:])
     return [*ordered, *order_columns(left, find_box), *order_columns(right, find_box)]
 
 
@@ -111,8 +106,3 @@ def _iterate_gaps(run: Run, find_box: Callable[[int], Box]) -> Iterator[tuple[fl
             right_of, left_of = find_box(run[number - 1])[1], find_box(run[number])[0]
             if left_of - right_of >= _GAP:
                 yield right_of, left_of, number
-
-
-def _find_cut(run: Run, gutter: float, find_box: Callable[[int], Box]) -> int | None:
-    """Return how many visible characters of a line precede the gap; None if the line crosses it."""
-    return next((number for a, b, number in _iterate_gaps(run, find_box) if a <= gutter <= b), None)

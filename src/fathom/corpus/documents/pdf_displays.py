@@ -74,14 +74,9 @@ def _goes_on(before: Line, line: Line) -> bool:
 def tell_kinds(lines: Sequence[Line]) -> list[Kind]:
     """Return what each line of a page is.
 
-    Three or more successive rows with aligned cells are a table. An indented line without words, or with
-    few among letters of formula fonts, is a displayed formula, and so are small lines without words beside
-    one.
-
-    Parameters
-    ----------
-    lines : sequence of Line
-        One page, in reading order.
+    Three or more successive rows with aligned cells are a table. An indented line without words, or with few
+    among letters of formula fonts, is a displayed formula, and so are small lines without words beside one.
+    `lines`: one page, in reading order.
     """
     kinds = [Kind.TEXT] * len(lines)
     for place in _find_rows(lines):
@@ -104,7 +99,6 @@ def tell_kinds(lines: Sequence[Line]) -> list[Kind]:
 
 
 def _find_rows(lines: Sequence[Line]) -> list[int]:
-    """Return the indices of rows of tables."""
     rows: list[int] = []
     run: list[int] = []
     for place, line in enumerate(lines):
@@ -162,7 +156,6 @@ def _find_margin(lines: Sequence[Line]) -> dict[int, float]:
 
 
 def _is_formula(line: Line, margins: dict[int, float]) -> bool:
-    """Say whether a line is a displayed formula."""
     words = [each for each in _WORD.findall(line.text) if each.lower() not in _FUNCTIONS]
     if len(words) > _MOST_WORDS or line.left - margins[round(line.left)] < _INDENT * line.size:
         return False

@@ -64,15 +64,7 @@ class Bookmark(NamedTuple):
 class Pdf:
     """An open PDF.
 
-    Parameters
-    ----------
-    data : bytes
-        The whole file.
-
-    Raises
-    ------
-    InputError
-        If it is broken or needs a password.
+    Raise `InputError` if it is broken or needs a password. `data`: the whole file.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -136,7 +128,6 @@ class Pdf:
                 page.close()
 
     def _read_lines(self, page: Any) -> list[Line]:
-        """Return the lines of a page in the order of its content, column after column."""
         raw = self._raw
         places = range(raw.FPDFText_CountChars(page))
         read, fails = raw.FPDFText_GetUnicode, raw.FPDFText_HasUnicodeMapError
@@ -153,7 +144,6 @@ class Pdf:
         return [self._measure(page, codes, run, find_box) for run in ordered]
 
     def _measure(self, page: Any, codes: Sequence[int], inside: list[int], find_box: FindBox) -> Line:
-        """Return the line of these visible characters."""
         starts = [inside[0], *(after for before, after in pairwise(inside) if after - before > 1)]
         samples = [*starts[:_FIRST], *starts[_FIRST :: len(starts) // _SAMPLES + 1]]
         spread = inside[:: max(1, len(inside) // _SPREAD)]
@@ -205,6 +195,5 @@ class Pdf:
 
 
 def _mark_code(line: Line, typed: set[str]) -> Line:
-    """Return a line marked as monospaced or not."""
     share = sum(map(typed.__contains__, line.inner)) / len(line.inner)
     return replace(line, code=share >= _MOSTLY, mixed=not typed.issuperset(line.fonts))

@@ -9,8 +9,8 @@ import resource
 import signal
 import subprocess
 import sys
-from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
@@ -28,8 +28,6 @@ MEMORY = 3 << 30
 
 
 class _Running(NamedTuple):
-    """A process and its ends."""
-
     process: "subprocess.Popen[bytes]"
     requests: IO[bytes]
     answers: IO[bytes]
@@ -56,13 +54,8 @@ class ReadingProcess:
     def read(self, path: Path) -> FileContent:
         """Read a file into sections.
 
-        Raises
-        ------
-        InputError
-            As :func:`fathom.corpus.documents.reading.read_document`; also if reading crashes or exceeds its
-            time or memory.
-        ModuleNotFoundError
-            If the format's reader is not installed.
+        Raise `InputError` as :func:`fathom.corpus.documents.reading.read_document`; also if reading crashes
+        or exceeds its time or memory; `ModuleNotFoundError` if the format's reader is not installed.
         """
         process = self._process = self._process or self._start()
         request = {"path": os.fsencode(path).hex(), "max_mb": self._max_mb, "seconds": self._seconds}
@@ -71,8 +64,13 @@ class ReadingProcess:
             process.requests.flush()
         line = process.answers.readline()
         if not line.endswith(b"\n"):
-            problem = self._explain_end(process.process.wait())
-            self._stop()
+            code = process.process.wait()
+            self._stop()  # the next file gets a new process
+            problem = (
+                f"reading it ends the reader (exit code {code}): the file is broken, or needs too much memory"
+            )
+            if code == -signal.SIGXCPU:
+                problem = f"reading it takes more than {self._seconds} seconds of processor time"
             raise InputError(problem, str(path))
         answer = orjson.loads(line)
         if (
@@ -81,13 +79,7 @@ class ReadingProcess:
             raise ModuleNotFoundError(f"No module named {answer['missing']!r}", name=answer["missing"])
         if "what" in answer:
             raise InputError(answer["what"], str(path), answer["hint"])
-        sections = [
-            Section(each["anchor"], tuple(each["headings"]), each["text"]) for each in answer["sections"]
-        ]
-        counts = Counter(answer["left_out"])
-        return FileContent(
-            answer["title"], sections, answer["pages"], counts, answer["gaps"], answer["characters"]
-        )
+        return FileContent.restore(answer)
 
     def _start(self) -> _Running:
         command = [sys.executable, "-m", "fathom.corpus.documents.reading_process"]
@@ -97,12 +89,6 @@ class ReadingProcess:
         if process.stdin is None or process.stdout is None:
             raise OSError("the process that reads files has no pipes")
         return _Running(process, process.stdin, process.stdout)
-
-    def _explain_end(self, code: int) -> str:
-        """Return why the process ended in the middle of a file; the next file gets a new process."""
-        if code == -signal.SIGXCPU:
-            return f"reading it takes more than {self._seconds} seconds of processor time"
-        return f"reading it ends the reader (exit code {code}): the file is broken, or needs too much memory"
 
     def _stop(self) -> None:
         if self._process is not None:
@@ -124,38 +110,23 @@ def answer_requests(requests: IO[bytes], answers: IO[bytes]) -> None:
         answers.flush()
 
 
-def _read(path: Path, max_mb: int) -> dict[str, Any]:
+def _read(path: Path, max_mb: int) -> FileContent | dict[str, Any]:
     try:
-        content = _try(path, max_mb)
+        content = read_document(path, max_mb)
     except InputError as error:
         return {"what": error.what, "hint": error.hint}
     except ModuleNotFoundError as error:
         return {"missing": error.name}
     except MemoryError:
         return {"what": f"reading it takes more than {MEMORY / 1e9:.0f} GB of memory", "hint": ""}
+    except Exception as error:  # noqa: BLE001 (any error of a library concerns this file alone)
+        return {"what": f"it cannot be read: {type(error).__name__}: {error}", "hint": ""}
     # lone surrogates cannot be stored
     sections = [
-        {"anchor": _clean(each.anchor), "headings": [*map(_clean, each.headings)], "text": _clean(each.text)}
+        Section(_clean(each.anchor), tuple(map(_clean, each.headings)), _clean(each.text))
         for each in content.sections
     ]
-    return {
-        "title": _clean(content.title),
-        "pages": content.pages,
-        "left_out": dict(content.left_out),
-        "gaps": content.gaps,
-        "characters": content.characters,
-        "sections": sections,
-    }
-
-
-def _try(path: Path, max_mb: int) -> FileContent:
-    """Read a file; turn errors of libraries into `InputError`, so that the process continues."""
-    try:
-        return read_document(path, max_mb)
-    except (InputError, MemoryError, ModuleNotFoundError):
-        raise
-    except Exception as error:
-        raise InputError(f"it cannot be read: {type(error).__name__}: {error}", str(path)) from error
+    return replace(content, title=_clean(content.title), sections=sections)
 
 
 def _clean(text: str) -> str:
@@ -163,7 +134,6 @@ def _clean(text: str) -> str:
 
 
 def _limit(seconds: int) -> None:
-    """Limit the process to so much more processor time, and to MEMORY in all."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     wanted = int(used.ru_utime + used.ru_stime) + 1 + seconds

@@ -80,7 +80,6 @@ def read_restructured(data: bytes) -> FileContent:
 
 
 def _substitute(text: str) -> str:
-    """Expand an author's substitutions, with a mark for pictures."""
     known = _BUILT_IN | {
         found["name"]: " ".join(found["text"].split()) if found["kind"] == "replace" else GAP
         for found in _SUBSTITUTION.finditer(text)
@@ -97,7 +96,6 @@ def _add_body(body: str, outline: Outline) -> None:
 
 
 def _find_label(text: str, place: int) -> str:
-    """Return the label that stands right above a heading."""
     labels = _LABEL.findall(text[max(0, place - 200) : place].rstrip() + "\n")
     above = text[max(0, place - 200) : place].rstrip().rpartition("\n")[2]
     return labels[-1] if labels and above.startswith(".. _") else ""

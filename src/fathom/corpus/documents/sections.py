@@ -6,6 +6,7 @@ Text below headings such as References, Contents, Index and Revision history is 
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from fathom.corpus.characters import CODE_MARK, GAP
 
@@ -89,6 +90,12 @@ class FileContent:
     left_out: Counter[str] = field(default_factory=Counter)
     gaps: int = 0
     characters: int = 0
+
+    @classmethod
+    def restore(cls, values: dict[str, Any]) -> "FileContent":
+        """Return the content of which `orjson` wrote these values."""
+        sections = [Section(**each | {"headings": tuple(each["headings"])}) for each in values["sections"]]
+        return cls(**values | {"sections": sections, "left_out": Counter(values["left_out"])})
 
     @property
     def prose_share(self) -> float:

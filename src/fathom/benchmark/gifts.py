@@ -70,12 +70,8 @@ class _Table(NamedTuple):
 class OutsideGuess:
     """Ranks a field's own terms by how likely text outside the field makes them.
 
-    Parameters
-    ----------
-    words : Words
-        Text outside the field.
-    terms : array of int64 of shape (n_terms,)
-        Numbers of the terms, sorted.
+    `words`: text outside the field. `terms` (array of int64 of shape (n_terms,)): numbers of the terms,
+    sorted.
     """
 
     def __init__(self, words: Words, terms: Numbers) -> None:
@@ -219,16 +215,9 @@ def _list_english() -> tuple[list[str], Numbers, Numbers, Numbers, Numbers]:
 class GiftFinder:
     """Finds terms that need no knowledge of a field.
 
-    Parameters
-    ----------
-    english : English
-    outside : Words, optional
-        Text outside the field; None: too little, so general English replaces it.
-    general : array of int64
-        Numbers of words used in papers of every field; compared only with general English, they have to be
-        twice as frequent in the field.
-    own_terms : array of int64
-        Terms that are the field's own, sorted.
+    `outside`: text outside the field; None: too little, so general English replaces it. `general`: numbers of
+    words used in papers of every field; compared only with general English, they have to be twice as frequent
+    in the field. `own_terms`: terms that are the field's own, sorted.
     """
 
     def __init__(self, english: English, outside: Words | None, general: Numbers, own_terms: Numbers) -> None:
@@ -239,11 +228,8 @@ class GiftFinder:
     def find(self, words: Words, rate: Floats, rate_outside: Floats) -> Flags:
         """Return which words of some sentences are gifts.
 
-        Parameters
-        ----------
-        words : Words
-        rate, rate_outside : array of float64 of shape (n_words,)
-            How frequent each word is in the field, in other documents, and outside.
+        `rate`, `rate_outside` (array of float64 of shape (n_words,)): how frequent each word is in the field,
+        in other documents, and outside.
         """
         english: Flags = self._measure_english(words) >= _SAID_IN_ENGLISH
         if self._guess is None:

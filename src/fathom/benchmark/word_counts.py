@@ -31,37 +31,25 @@ SHIFT = 32
 class Words:
     """The words of some sentences, in order.
 
-    Attributes
-    ----------
-    numbers : array of int64 of shape (n_words,)
-        Each word's number in the lexicon.
-    sentences, starts : array of int64 of shape (n_words,)
-        Its sentence, and its first character there.
-    content : array of bool of shape (n_words,)
-        Whether it is a content word.
+    `sentences`, `starts` (array of int64 of shape (n_words,)): its sentence, and its first character there.
     """
 
-    numbers: Numbers
+    numbers: Numbers  # int64 of shape (n_words,): each word's number in the lexicon
     sentences: Numbers
     starts: Numbers
-    content: NDArray[np.bool_]
+    content: NDArray[np.bool_]  # bool of shape (n_words,): whether it is a content word
 
 
 @dataclass(frozen=True)
 class Windows:
     """Every content word with each of those before it in its sentence, up to :data:`WINDOW`.
 
-    Attributes
-    ----------
-    contexts, targets : array of int64 of shape (n_windows,)
-        Numbers of the two words.
-    places : array of int64 of shape (n_windows,)
-        Place of the target among the words.
+    `contexts`, `targets` (array of int64 of shape (n_windows,)): numbers of the two words.
     """
 
     contexts: Numbers
     targets: Numbers
-    places: Numbers
+    places: Numbers  # int64 of shape (n_windows,): place of the target among the words
 
     def select(self, kept: NDArray[np.bool_]) -> "Windows":
         """Return some of them."""
@@ -199,10 +187,8 @@ class Tally:
 class LeaveOneOutCounts:
     """Counts without one document.
 
-    Parameters
-    ----------
-    documents, keys : array of int64 of shape (n_uses,)
-        Documents to leave out, and what they add to the counts.
+    `documents`, `keys` (array of int64 of shape (n_uses,)): documents to leave out, and what they add to the
+    counts.
     """
 
     def __init__(self, total: Tally, documents: Numbers, keys: Numbers) -> None:

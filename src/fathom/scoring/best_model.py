@@ -49,23 +49,14 @@ _WORDS = 3  # first words of a prompt: pairs that share them are drawn together,
 class Standing(NamedTuple):
     """Result of one model.
 
-    Attributes
-    ----------
-    verdict : str
-        best; worse: significantly; alike: not significantly different from the best.
-    pairs : int
-        Pairs that it and the best share.
-    bits, best_bits : float
-        Its mean knowledge in bits on these pairs, and the best's; NaN if pairs have none.
-    rank, best_rank : float
-        Their geometric mean ranks.
-    rival_rank, best_rival_rank : float
-        The same among rivals, the targets of the benchmark; NaN if no pair has one.
+    `bits`, `best_bits`: its mean knowledge in bits on these pairs, and the best's; NaN if pairs have none.
+    `rank`, `best_rank`: their geometric mean ranks. `rival_rank`, `best_rival_rank`: the same among rivals,
+    the targets of the benchmark; NaN if no pair has one.
     """
 
     model: str
-    verdict: str
-    pairs: int
+    verdict: str  # best; worse: significantly; alike: not significantly different from the best
+    pairs: int  # pairs that it and the best share
     bits: float
     best_bits: float
     rank: float
@@ -225,13 +216,9 @@ def find_best(
 ) -> list[Standing]:
     """Find the best of several models, and write a report to REPORT in a folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Also for scores of the pairs read; finished ones are reused.
-    by : {"bits", "rank"}
-        Metric to compare. Bits are computed for the pairs read so far, with all candidates, leaving out
-        pairs without bits; without two keywords and different targets, ranks are compared.
+    `folder`: also for scores of the pairs read; finished ones are reused. `by`: metric to compare. Bits are
+    computed for the pairs read so far, with all candidates, leaving out pairs without bits; without two
+    keywords and different targets, ranks are compared.
     """
     metric, pairs = choose_metric(pairs, by)
     words = list_words(pairs["target"].to_list())

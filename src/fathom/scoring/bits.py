@@ -53,12 +53,9 @@ def choose_rivals(tokenizer: Any, targets: Sequence[str]) -> Rivals:
 class RivalRanks(NamedTuple):
     """Rank of each pair's target among its rivals.
 
-    Attributes
-    ----------
-    rank : ndarray of shape (n_pairs,), float64
-        1 + number of rivals that the prompt favours more, ties counted half; NaN without rivals.
-    first : list of str
-        The rival that each prompt favours most, without its space; empty if the target is ahead of all.
+    `rank` (ndarray of shape (n_pairs,), float64): 1 + number of rivals that the prompt favours more, ties
+    counted half; NaN without rivals. `first`: the rival that each prompt favours most, without its space;
+    empty if the target is ahead of all.
     """
 
     rank: "NDArray[np.float64]"
@@ -70,15 +67,10 @@ def rank_among_rivals(
 ) -> RivalRanks:
     """Rank the target of each pair among the benchmark's targets except other forms of its word.
 
-    A target that is no rival itself, as there are too many, has no rank.
-
-    Parameters
-    ----------
-    own : ndarray of shape (n_pairs,), float64
-        Log-probability of each target's first token after its prompt, in nats; NaN for a pair that does not
-        count, see :class:`fathom.scoring.ranks.FirstTokens`.
-    others : ndarray of shape (n_pairs, n_rivals), float32
-        Log-probability of each rival's first token after each prompt.
+    A target that is no rival itself, as there are too many, has no rank. `own` (ndarray of shape (n_pairs,),
+    float64): log-probability of each target's first token after its prompt, in nats; NaN for a pair that does
+    not count, see :class:`fathom.scoring.ranks.FirstTokens`. `others` (ndarray of shape (n_pairs, n_rivals),
+    float32): log-probability of each rival's first token after each prompt.
     """
     import numpy as np
 
@@ -111,15 +103,11 @@ _CHUNK = 4_000_000
 class PairBits(NamedTuple):
     """What prompts tell a model about their targets.
 
-    Attributes
-    ----------
-    bits : ndarray of shape (n_pairs,), float64
-        Negative where the model prefers other targets; NaN where there is no other keyword or no candidate.
-    ceiling : ndarray of shape (n_pairs,), float64
-        log2 of the number of candidates, the most that `bits` can be; NaN as `bits`.
-    sharpness : list of float or None
-        Inverse temperature of each fold, fitted on the keywords of the others; None where there are none. If
-        names put all keywords in one fold, each is its own, in the order of names.
+    `bits` (ndarray of shape (n_pairs,), float64): negative where the model prefers other targets; NaN where
+    there is no other keyword or no candidate. `ceiling` (ndarray of shape (n_pairs,), float64): log2 of the
+    number of candidates, the most that `bits` can be; NaN as `bits`. `sharpness`: inverse temperature of each
+    fold, fitted on the keywords of the others; None where there are none. If names put all keywords in one
+    fold, each is its own, in the order of names.
     """
 
     bits: "Array"
@@ -167,15 +155,10 @@ def measure_bits(
 ) -> PairBits:
     """Measure bits of the target of each pair; other forms of its word are not candidates.
 
-    A target that is no rival itself, as there are too many, has no bits.
-
-    Parameters
-    ----------
-    own : ndarray of shape (n_pairs,), float64
-        Log-probability of each target's first token after its prompt, in nats; NaN for a pair that does not
-        count, see :class:`fathom.scoring.ranks.FirstTokens`.
-    others : ndarray of shape (n_pairs, n_rivals), float32
-        Log-probability of each rival's first token after each prompt.
+    A target that is no rival itself, as there are too many, has no bits. `own` (ndarray of shape (n_pairs,),
+    float64): log-probability of each target's first token after its prompt, in nats; NaN for a pair that does
+    not count, see :class:`fathom.scoring.ranks.FirstTokens`. `others` (ndarray of shape (n_pairs, n_rivals),
+    float32): log-probability of each rival's first token after each prompt.
     """
     import numpy as np
 

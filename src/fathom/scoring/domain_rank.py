@@ -44,17 +44,11 @@ Pairs = pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]
 class Patience(NamedTuple):
     """When a model's knowledge of a domain counts as flat.
 
-    Attributes
-    ----------
-    patience : int or None
-        So many measurements in a row without an improvement; None: never.
-    min_change : float
-        An improvement counts if it is more than this since the last one, with the whole interval of the
-        change, by paired bootstrap over keywords: in bits; by rank, as a share of the geometric mean rank.
-    lead : {"bits", "rank"}
+    `min_change`: an improvement counts if it is more than this since the last one, with the whole interval of
+    the change, by paired bootstrap over keywords: in bits; by rank, as a share of the geometric mean rank.
     """
 
-    patience: int | None = None
+    patience: int | None = None  # so many measurements in a row without an improvement; None: never
     min_change: float = 0.0
     lead: Literal["bits", "rank"] = "bits"
 
@@ -71,32 +65,19 @@ class Improving(TypedDict, total=False):
 class DomainRankPoint:
     """A measurement.
 
-    Attributes
-    ----------
-    ranks, rival_ranks : dict of str to Estimate
-        Trimmed and geometric mean rank with their intervals, by name of the statistic; the same among rivals,
-        the targets of these pairs.
-    bits : Estimate or None
-        Mean knowledge in bits; None where pairs have none.
-    log_probability : float
-        Mean over the pairs of the target's log-probability, in nats.
-    change : Estimate
-        Bits gained since the last improvement; by rank, the share by which the geometric mean rank is
-        lower. Paired interval.
-    improved : bool
-        Whether that counts as an improvement; the first measurement does.
-    scores : DataFrame
-        Scores of all pairs under contract SCORES, as :func:`fathom.score` gives them.
+    `ranks`, `rival_ranks`: trimmed and geometric mean rank with their intervals, by name of the statistic;
+    the same among rivals, the targets of these pairs. `change`: bits gained since the last improvement; by
+    rank, the share by which the geometric mean rank is lower. Paired interval.
     """
 
     step: int
     ranks: dict[str, Estimate]
     rival_ranks: dict[str, Estimate]
-    bits: Estimate | None
-    log_probability: float
+    bits: Estimate | None  # mean knowledge in bits; None where pairs have none
+    log_probability: float  # mean over the pairs of the target's log-probability, in nats
     change: Estimate
-    improved: bool
-    scores: pl.DataFrame
+    improved: bool  # whether that counts as an improvement; the first measurement does
+    scores: pl.DataFrame  # scores of all pairs under contract SCORES, as :func:`fathom.score` gives them
 
     def as_log(self) -> dict[str, float]:
         """Return the numbers to log beside the loss."""

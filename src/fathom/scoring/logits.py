@@ -201,22 +201,15 @@ def find_tolerance(model: Any, logits: "Tensor") -> float:
 class ComparedLogits(NamedTuple):
     """Logits of a model's last token, computed in two ways, and whether earlier ones depend on it.
 
-    Attributes
-    ----------
-    expected : Tensor of shape (1, n_entries)
-        The model's own logits.
-    before : Tensor of shape (1, n_entries), or None
-        Difference of the logits one token earlier if the last token is another one; 0 for causal models.
-    output_layer : Float32OutputLayer or None
-        None if the model has no text model, or no output layer with weights in a floating-point format.
-    found : Tensor of shape (1, n_entries), or None
-        Its logits.
+    `before` (Tensor of shape (1, n_entries), or None): difference of the logits one token earlier if the last
+    token is another one; 0 for causal models. `output_layer`: None if the model has no text model, or no
+    output layer with weights in a floating-point format.
     """
 
-    expected: "Tensor"
+    expected: "Tensor"  # shape (1, n_entries): the model's own logits
     before: "Tensor | None"
     output_layer: Float32OutputLayer | None
-    found: "Tensor | None"
+    found: "Tensor | None"  # shape (1, n_entries), or None: its logits
 
 
 def compare_logits(model: Any, ids: Sequence[int]) -> ComparedLogits:
@@ -252,22 +245,15 @@ def has_float_head(model: Any) -> bool:
 class Batch(NamedTuple):
     """Sequences as model input.
 
-    Attributes
-    ----------
-    ids : Tensor of shape (n_sequences, n_tokens), int64
-        Token ids, padded on the right.
-    mask : Tensor of shape (n_sequences, n_tokens), int64, or None
-        Attention mask; None without padding, when it is not needed and costs time.
-    positions : pair of Tensor of shape (n_targets,), int64
-        Row and column of the position that predicts each target, sequence by sequence.
-    targets : Tensor of shape (n_targets,), int64
-        The tokens to predict.
+    `mask` (Tensor of shape (n_sequences, n_tokens), int64, or None): attention mask; None without padding,
+    when it is not needed and costs time. `positions` (pair of Tensor of shape (n_targets,), int64): row and
+    column of the position that predicts each target, sequence by sequence.
     """
 
-    ids: "Tensor"
+    ids: "Tensor"  # shape (n_sequences, n_tokens), int64: token ids, padded on the right
     mask: "Tensor | None"
     positions: tuple["Tensor", "Tensor"]
-    targets: "Tensor"
+    targets: "Tensor"  # shape (n_targets,), int64: the tokens to predict
 
 
 def make_batch(sequences: Sequence[ScoredSequence], device: Any) -> Batch:

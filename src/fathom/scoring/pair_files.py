@@ -130,10 +130,7 @@ def _write_id(value: Any) -> Any:
 def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Read or convert pairs from a file, a frame, or a list of mappings.
 
-    Raises
-    ------
-    InputError
-        If there are no pairs, or a text is missing.
+    Raise `InputError` if there are no pairs, or a text is missing.
     """
     if isinstance(pairs, str | Path):
         return read_pairs(pairs)

@@ -36,13 +36,10 @@ class ScoringOptions(NamedTuple):
 class FirstTokens(NamedTuple):
     """Data for calculating ranks among rivals and bits.
 
-    Attributes
-    ----------
-    own : ndarray of shape (n_pairs,), float64
-        Log-probability of each target's first token after its prompt, in nats; NaN where the pair is backed
-        off: that token holds text of the prompt, so the rivals' tokens do not compare with it.
-    others : ndarray of shape (n_pairs, n_rivals), float32, or None
-        Log-probability of each rival's first token after each prompt; None without pairs.
+    `own` (ndarray of shape (n_pairs,), float64): log-probability of each target's first token after its
+    prompt, in nats; NaN where the pair is backed off: that token holds text of the prompt, so the rivals'
+    tokens do not compare with it. `others` (ndarray of shape (n_pairs, n_rivals), float32, or None):
+    log-probability of each rival's first token after each prompt; None without pairs.
     """
 
     rivals: Rivals
@@ -61,6 +58,9 @@ def score_benchmarks(
 ) -> list[pl.DataFrame]:
     """Score a model on several benchmarks; sequences that their pairs share are read once.
 
+    Raise `InputError` if a benchmark has duplicate pair ids, a pair is longer than the model's context,
+    logits are not finite, a target token has no logit, or the model is not causal.
+
     Parameters
     ----------
     model : transformers causal language model, or list of copies of one model on several devices
@@ -72,12 +72,6 @@ def score_benchmarks(
     report : dict, optional
         Receives `projection`, how logits were computed, and `sharpness`, of each benchmark by fold of
         keywords: see :class:`fathom.scoring.bits.PairBits`.
-
-    Raises
-    ------
-    InputError
-        If a benchmark has duplicate pair ids, a pair is longer than the model's context, logits are not
-        finite, a target token has no logit, or the model is not causal.
     """
     for pairs in benchmarks:
         check_pairs(pairs)

@@ -46,17 +46,12 @@ if TYPE_CHECKING:
 class Plan(NamedTuple):
     """Questions to a server.
 
-    Attributes
-    ----------
-    places : list of (int, list of int or None)
-        For each pair, its question, and where its tokens are among the wanted ones; None: all of them.
-    encoded : list of EncodedPair or None
-        The pairs' tokens; None: they are sent as text.
+    `places`: for each pair, its question, and where its tokens are among the wanted ones; None: all of them.
     """
 
     questions: list[Question]
     places: list[tuple[int, list[int] | None]]
-    encoded: "list[EncodedPair] | None"
+    encoded: "list[EncodedPair] | None"  # the pairs' tokens; None: they are sent as text
 
 
 def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Plan:
@@ -166,20 +161,10 @@ def score_served(
     """Score a model behind a server on several benchmarks.
 
     Return the scores of each, in the order of its pairs, and additions to its report. They are under SCORES
-    if the server gives ranks, else under TOP_SCORES, without pairs that could not be scored.
-
-    Parameters
-    ----------
-    benchmarks : sequence of DataFrame
-        Columns pair_id, keyword, prompt, target; others are ignored.
-    report : dict, optional
-        Receives `sharpness` as in :func:`fathom.scoring.ranks.score_benchmarks`, or `no_bits`, why the
-        server gives none.
-
-    Raises
-    ------
-    InputError
-        If the server cannot be reached or gives unexpected answers; earlier answers are saved.
+    if the server gives ranks, else under TOP_SCORES, without pairs that could not be scored. Raise
+    `InputError` if the server cannot be reached or gives unexpected answers; earlier answers are saved.
+    `benchmarks`: columns pair_id, keyword, prompt, target; others are ignored. `report`: receives `sharpness`
+    as in :func:`fathom.scoring.ranks.score_benchmarks`, or `no_bits`, why the server gives none.
     """
     top_k, (way, why) = find_top_k(model), model.following
     asked = _ask(model, benchmarks, _choose_rivals(model, benchmarks), resume)

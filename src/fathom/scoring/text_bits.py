@@ -62,10 +62,8 @@ WORDS, PASSAGES = 100, 20
 class MeasuredText(NamedTuple):
     """Bits that a model needs for some documents.
 
-    Attributes
-    ----------
-    bits : list of ndarray of shape (n_characters,), float64
-        Of each document; NaN at its start without context.
+    `bits` (list of ndarray of shape (n_characters,), float64): of each document; NaN at its start without
+    context.
     """
 
     bits: "list[Array]"
@@ -121,19 +119,11 @@ def spread_bits(text: str, document: Document, nats: Sequence[float]) -> "Array"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Models on the same characters of the same documents.
+    """Models on the same characters of the same documents."""
 
-    Attributes
-    ----------
-    texts : DataFrame
-        Documents with text that all models predicted: doc_id, file, text.
-    sizes : ndarray of shape (n_documents,), int64
-        Bytes from there on.
-    """
-
-    texts: pl.DataFrame
+    texts: pl.DataFrame  # documents with text that all models predicted: doc_id, file, text
     starts: list[int]
-    sizes: "NDArray[np.int64]"
+    sizes: "NDArray[np.int64]"  # shape (n_documents,), int64: bytes from there on
     measured: dict[str, MeasuredText]
     found: BitsPerByte
 
@@ -224,19 +214,11 @@ class Word(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A passage, and the extra bits that another model needs for each of its words over the best.
-
-    Attributes
-    ----------
-    start : int
-        First character in the document.
-    words : list of (str, float)
-        With the blanks before them.
-    """
+    """A passage, and the extra bits that another model needs for each of its words over the best."""
 
     doc_id: str
-    start: int
-    words: list[tuple[str, float]]
+    start: int  # first character in the document
+    words: list[tuple[str, float]]  # with the blanks before them
 
     @property
     def text(self) -> str:
@@ -359,11 +341,8 @@ def measure_texts(
 ) -> dict[str, MeasuredText]:
     """Measure several models, one in memory at a time.
 
-    Parameters
-    ----------
-    kept : Path, optional
-        Folder to keep the results of finished models in; existing ones are reused if texts, windows, model
-        and code are the same.
+    `kept`: folder to keep the results of finished models in; existing ones are reused if texts, windows,
+    model and code are the same.
     """
     found = {}
     for name, open_model in models.items():

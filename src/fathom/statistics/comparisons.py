@@ -44,12 +44,9 @@ Array = NDArray[np.float64]
 class ResampledMetric:
     """One statistic of a metric of all models on one benchmark, with its bootstrap resamples.
 
-    Attributes
-    ----------
-    models : dict of str to Resampled
-        Statistic by model; resample i has the same clusters for all models with the same pairs.
-    tested : ndarray of shape (n_models, n_models), float64
-        p of a t test of every two of them alone; NaN where there is none.
+    `models`: statistic by model; resample i has the same clusters for all models with the same pairs.
+    `tested` (ndarray of shape (n_models, n_models), float64): p of a t test of every two of them alone; NaN
+    where there is none.
     """
 
     domain: str
@@ -235,16 +232,11 @@ _ROUNDING = 1e-12
 class BitsPerByte:
     """Bits that models need per byte of the same text.
 
-    Attributes
-    ----------
-    models : dict of str to Estimate
-        Bits per byte, with an interval that is NaN of a single cluster.
-    differences : list of Difference
-        Of every two models, the better one first, in the order of `order`. Intervals and p are those of the
-        two alone, by one t test; `pairs` is the number of clusters.
+    `differences`: of every two models, the better one first, in the order of `order`. Intervals and p are
+    those of the two alone, by one t test; `pairs` is the number of clusters.
     """
 
-    models: dict[str, Estimate]
+    models: dict[str, Estimate]  # bits per byte, with an interval that is NaN of a single cluster
     differences: list[Difference]
     clusters: int
 
@@ -268,12 +260,8 @@ def compare_bits_per_byte(
 ) -> BitsPerByte:
     """Compare models by ratios of sums over documents.
 
-    Parameters
-    ----------
-    sizes : ndarray of shape (n_documents,), int64
-        Its bytes, more than 0.
-    files : sequence of str
-        Files as clusters: documents of one file together, each alone if all are of one.
+    `sizes` (ndarray of shape (n_documents,), int64): its bytes, more than 0. `files`: files as clusters:
+    documents of one file together, each alone if all are of one.
     """
     codes = number_clusters(files)
     size = np.bincount(codes, sizes).astype(np.int64)

@@ -31,26 +31,14 @@ POWERS = (0.8, 0.95)
 
 
 class Variances(NamedTuple):
-    """How the differences of two models vary.
+    """How the differences of two models vary."""
 
-    Attributes
-    ----------
-    difference : float
-        Their mean, in bits, or the logarithm of a ratio of geometric mean ranks.
-    between : float
-        Variance of the keywords' own means; 0 if they vary no more than by chance.
-    within : float
-        Variance of the pairs of one keyword.
-    clusters : str
-        What replaces keywords if there are no two.
-    """
-
-    difference: float
-    between: float
-    within: float
+    difference: float  # their mean, in bits, or the logarithm of a ratio of geometric mean ranks
+    between: float  # variance of the keywords' own means; 0 if they vary no more than by chance
+    within: float  # variance of the pairs of one keyword
     keywords: int
     pairs: int
-    clusters: str = KEYWORDS
+    clusters: str = KEYWORDS  # what replaces keywords if there are no two
 
 
 def find_scores(run: Path) -> list[tuple[str, str, str, str]]:

@@ -247,16 +247,9 @@ def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> 
       its interval lies higher.
 
     Measured in perf/calibration; nothing is fitted again. Returned: None where all clusters have the same
-    mean, or there is one.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,), float64
-        In bits.
-    clusters : ndarray of shape (n_values,), int64
-        The cluster of each, numbers from 0 of which none is missing.
-    fitted_on : float
-        Share of the values that the fitted number of each value comes from.
+    mean, or there is one. `values` (ndarray of shape (n_values,), float64): in bits. `clusters` (ndarray of
+    shape (n_values,), int64): the cluster of each, numbers from 0 of which none is missing. `fitted_on`:
+    share of the values that the fitted number of each value comes from.
     """
     count, total = int(clusters.max()) + 1, len(values)
     sizes, mean = np.bincount(clusters), values.mean()
@@ -276,12 +269,9 @@ def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> 
 def measure_variance(apart: Array, sizes: NDArray[np.int64]) -> tuple[float, float]:
     """Return the jackknife's variance of a ratio of sums over clusters, and its degrees of freedom.
 
-    Parameters
-    ----------
-    apart : ndarray of shape (n_clusters,), float64
-        How far the sum of each of at least two clusters lies from its size times the ratio; not all 0.
-    sizes : ndarray of shape (n_clusters,), int64
-        What the ratio divides by.
+    `apart` (ndarray of shape (n_clusters,), float64): how far the sum of each of at least two clusters lies
+    from its size times the ratio; not all 0. `sizes` (ndarray of shape (n_clusters,), int64): what the ratio
+    divides by.
     """
     count, total = len(sizes), int(sizes.sum())
     moved = apart / (total - sizes)  # the ratio without each cluster

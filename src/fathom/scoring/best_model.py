@@ -9,9 +9,11 @@ import gc
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.benchmark.target_words import list_words
 from fathom.errors import InputError
@@ -29,11 +31,7 @@ from fathom.statistics.anytime import Order, estimate_models, find_reach, measur
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import BITS, RANK, RIVAL_RANK, Metric
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 FIRST, GROWTH = 200, 1.5
 """Pairs before the first look, and the factor of pairs between looks."""
@@ -72,8 +70,6 @@ def order_pairs(pairs: pl.DataFrame) -> tuple[pl.DataFrame, Order]:
     the j-th of n has the place (j + u) / n, with u from a hash of the keyword. So any first part of the pairs
     holds about that part of every keyword's. Without two keywords documents or pairs stand in for them.
     """
-    import numpy as np
-
     names = choose_clusters(pairs).names
     starts = [" ".join(prompt.split()[:_WORDS]) for prompt in pairs["prompt"]]
     sentences: dict[str, set[str]] = {}
@@ -112,7 +108,6 @@ class Contest:
     """
 
     def __init__(self, models: Sequence[str], order: Order) -> None:
-        import numpy as np
         from scipy.stats import t
 
         if len(models) < 2:
@@ -129,15 +124,13 @@ class Contest:
         self.pairs = np.zeros((count, count), dtype=np.int64)
         self._first = 0
 
-    def look(self, losses: Mapping[str, "Array"], share: float) -> None:
+    def look(self, losses: Mapping[str, Array], share: float) -> None:
         """Compare the models that have the first pairs; other verdicts stay.
 
         Losses are bits times -1, or logarithms of ranks, of shape (n_first_pairs,), float64: low is good, and
         means are compared by their difference. `share` is that of the order; after the last pair everything
         is decided.
         """
-        import numpy as np
-
         here = [place for place, model in enumerate(self.models) if model in losses]
         end, total = self._order.find_end(share), len(self._order.places)
         if len(here) < 2 or not end:
@@ -196,10 +189,8 @@ class _Entrant:
         self._tables.append(scores)
         self.scored = end
 
-    def measure(self, pairs: pl.DataFrame, words: list[str], count: int) -> "dict[Metric, Array]":
+    def measure(self, pairs: pl.DataFrame, words: list[str], count: int) -> dict[Metric, Array]:
         """Return its metrics on the first pairs, as if there were no others."""
-        import numpy as np
-
         tables = [read_table(path, SCORES, [RANK.name])[RANK.name].to_numpy() for path in self._tables]
         own, others = (
             np.concatenate(each)[:count] for each in zip(*map(read_first_tokens, self._tables), strict=True)
@@ -239,7 +230,7 @@ def find_best(
         if not going:
             break
 
-    def measure(model: str, count: int) -> "dict[Metric, Array]":
+    def measure(model: str, count: int) -> dict[Metric, Array]:
         return entrants[model].measure(ordered, words, count)
 
     found = list_standings(contest, measure)
@@ -272,10 +263,8 @@ def choose_metric(pairs: pl.DataFrame, by: str) -> tuple[Metric, pl.DataFrame]:
     return BITS, pairs.filter(known)
 
 
-def _require_values(values: "Mapping[str, Array]", metric: Metric) -> None:
+def _require_values(values: Mapping[str, Array], metric: Metric) -> None:
     """Raise `InputError` if a model has no bits on some pairs: its tokens span prompt and target."""
-    import numpy as np
-
     for model, each in values.items():
         if count := int(np.isnan(each).sum()):
             raise InputError(
@@ -285,15 +274,11 @@ def _require_values(values: "Mapping[str, Array]", metric: Metric) -> None:
             )
 
 
-def _turn(metric: Metric, values: "Array") -> "Array":
-    import numpy as np
-
+def _turn(metric: Metric, values: Array) -> Array:
     return np.asarray(-metric.sign * (np.log(values) if metric.is_factor else values))
 
 
-def list_standings(
-    contest: Contest, measure: "Callable[[str, int], Mapping[Metric, Array]]"
-) -> list[Standing]:
+def list_standings(contest: Contest, measure: Callable[[str, int], Mapping[Metric, Array]]) -> list[Standing]:
     """Return the result of each model, the best first, then by difference from it.
 
     `measure` gives a model's values on so many first pairs, by metric.
@@ -310,9 +295,7 @@ def list_standings(
     return [standing for _, standing in found]
 
 
-def _average(metric: Metric, values: "Array") -> float:
-    import numpy as np
-
+def _average(metric: Metric, values: Array) -> float:
     known = values[~np.isnan(values)]
     statistic = GEOMETRIC_MEAN if metric.is_factor else MEAN
     return measure_values(known, statistic, 0.0) if len(known) else math.nan

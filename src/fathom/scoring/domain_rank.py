@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Scoring, Summary
 from fathom.errors import InputError
@@ -27,10 +29,6 @@ from fathom.statistics.bootstrap import Estimate, Resampled
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import BITS, RANK, RANKS, RIVAL_RANK, Metric
 from fathom.statistics.summaries import resample_values, select_known
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 EVERY, PAIRS = 100, 200
 """Steps from one measurement to the next, and pairs in each, by default."""
@@ -238,7 +236,7 @@ class DomainRank:
             self._reference = now
         return change, improved
 
-    def _resample(self, values: "NDArray[np.float64]", metric: Metric) -> dict[str, Resampled]:
+    def _resample(self, values: NDArray[np.float64], metric: Metric) -> dict[str, Resampled]:
         known, clusters = select_known(values, self._clusters)
         names = [statistic.name for statistic in metric.compared]
         return resample_values(known, clusters, Summary(), names) if len(known) else {}

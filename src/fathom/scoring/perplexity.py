@@ -6,9 +6,11 @@ Source: [BeyondBenchmarks, Sec. 2.11].
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Perplexity
 from fathom.corpus.held_out import SPLIT, select_held_out
@@ -25,10 +27,6 @@ from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoredSequence
 from fathom.statistics.likelihood import sum_likelihoods
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class Windows(NamedTuple):
@@ -223,7 +221,7 @@ def _place(document: Document, windows: Windows) -> Iterator[tuple[int, ScoredSe
 
 def _score_windows(
     models: Sequence[Any], windows: Sequence[Cut], batch_tokens: int, name: str
-) -> Iterator[tuple[Cut, "NDArray[np.float64]"]]:
+) -> Iterator[tuple[Cut, NDArray[np.float64]]]:
     if not windows:
         return
     sample = windows[0].window.ids
@@ -237,9 +235,7 @@ def _score_windows(
             done += len(each.window.targets)
 
 
-def _check_finite(log_probability: "NDArray[np.float64]", doc_id: str, name: str) -> None:
-    import numpy as np
-
+def _check_finite(log_probability: NDArray[np.float64], doc_id: str, name: str) -> None:
     if not np.isfinite(log_probability).all():
         raise describe_non_finite(name, f"document {doc_id!r}", "perplexity")
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
@@ -18,10 +20,6 @@ from fathom.scoring.bits import Rivals, choose_rivals, measure_bits, rank_among_
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class ScoringOptions(NamedTuple):
@@ -43,8 +41,8 @@ class FirstTokens(NamedTuple):
     """
 
     rivals: Rivals
-    own: "NDArray[np.float64]"
-    others: "NDArray[np.float32] | None"
+    own: NDArray[np.float64]
+    others: NDArray[np.float32] | None
 
 
 def score_benchmarks(
@@ -107,8 +105,6 @@ def _read(
     rivals: Sequence[Rivals],
     options: ScoringOptions,
 ) -> list[tuple[pl.DataFrame, FirstTokens]]:
-    import numpy as np
-
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     encoded = encode_benchmarks(tokenizer, joined, options.pointer)
     names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
@@ -215,8 +211,6 @@ def check_entries(entries: int, encoded: Sequence[EncodedPair], names: Sequence[
 
 def _check_finite(part: TokenScores, before: int, plan: ScoringPlan, names: Sequence[str], name: str) -> None:
     """Raise `InputError` if a log-probability is not finite; `before`: number of tokens in earlier parts."""
-    import numpy as np
-
     wrong = np.flatnonzero(~np.isfinite(part.log_probability))
     if len(wrong):
         row = before + int(wrong[0])
@@ -254,8 +248,6 @@ def make_frame(
     pairs: pl.DataFrame, encoded: Sequence[EncodedPair], rows: Sequence[TokenScores], entries: int
 ) -> pl.DataFrame:
     """Return scores by pair, such as mean rank and probability over a target's tokens; without rivals."""
-    import numpy as np
-
     columns: dict[str, tuple[Any, Any]] = {
         "tokens": ([len(row.rank) for row in rows], pl.Int32),
         "rank": ([float(row.rank.mean()) for row in rows], pl.Float64),

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from fathom.errors import InputError
@@ -295,8 +296,6 @@ def _make_scores(
     model: ServedModel, pairs: pl.DataFrame, readings: Sequence[Reading | None], encoded: "list[EncodedPair]"
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Return scores from ranks, under contract SCORES."""
-    import numpy as np
-
     rows = [
         TokenScores(each.rank, np.zeros(len(each.rank), np.int64), each.log_probability)
         for each in readings
@@ -314,8 +313,6 @@ def _make_top_scores(
     A pair's rank is at least the mean of its tokens' lower bounds. The least of these means among pairs
     with an unknown rank is the limit for all pairs: ranks above it are infinite.
     """
-    import numpy as np
-
     kept: list[int] = []
     rows: list[tuple[int, float, float, float]] = []
     censored: list[bool] = []

@@ -13,9 +13,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
@@ -43,11 +45,7 @@ from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.comparisons import BitsPerByte, Difference, compare_bits_per_byte
 from fathom.statistics.summaries import format_number
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 _WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
@@ -66,7 +64,7 @@ class MeasuredText(NamedTuple):
     context.
     """
 
-    bits: "list[Array]"
+    bits: list[Array]
     tokens: int
     description: dict[str, Any]
 
@@ -92,18 +90,14 @@ def measure_text(
     return MeasuredText(bits, sum(len(each.ids) for each in documents), described)
 
 
-def count_bytes(text: str) -> "NDArray[np.int64]":
+def count_bytes(text: str) -> NDArray[np.int64]:
     """Return the UTF-8 bytes of each character."""
-    import numpy as np
-
     codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
     return np.asarray(1 + (codes > 0x7F) + (codes > 0x7FF) + (codes > 0xFFFF), dtype=np.int64)
 
 
-def spread_bits(text: str, document: Document, nats: Sequence[float]) -> "Array":
+def spread_bits(text: str, document: Document, nats: Sequence[float]) -> Array:
     """Return the bits of each character of a document, given the nats of its tokens."""
-    import numpy as np
-
     sizes = count_bytes(text)
     found = np.zeros(len(text))
     done = first = int(np.searchsorted(np.cumsum(sizes), document.left_out, side="right"))
@@ -123,7 +117,7 @@ class Comparison:
 
     texts: pl.DataFrame  # documents with text that all models predicted: doc_id, file, text
     starts: list[int]
-    sizes: "NDArray[np.int64]"  # shape (n_documents,), int64: bytes from there on
+    sizes: NDArray[np.int64]  # shape (n_documents,), int64: bytes from there on
     measured: dict[str, MeasuredText]
     found: BitsPerByte
 
@@ -165,20 +159,18 @@ class Comparison:
         """Return bits per byte of a model with its interval."""
         return self.found.models[model]
 
-    def sum_bits(self, model: str) -> "Array":
+    def sum_bits(self, model: str) -> Array:
         """Return a model's bits for each document."""
         return _sum_bits(self.measured[model].bits, self.starts)
 
-    def find_gaps(self, other: str) -> "list[Array]":
+    def find_gaps(self, other: str) -> list[Array]:
         """Return the bits of another model minus the best's, for each character from `starts` on."""
         best = self.measured[self.order[0]].bits
         both = zip(self.starts, self.measured[other].bits, best, strict=True)
         return [theirs[start:] - own[start:] for start, theirs, own in both]
 
 
-def _sum_bits(bits: "Sequence[Array]", starts: Sequence[int]) -> "Array":
-    import numpy as np
-
+def _sum_bits(bits: Sequence[Array], starts: Sequence[int]) -> Array:
     return np.array([math.fsum(each[start:]) for each, start in zip(bits, starts, strict=True)])
 
 
@@ -187,8 +179,6 @@ def compare_on_texts(measured: Mapping[str, MeasuredText], texts: pl.DataFrame) 
 
     Documents without any are left out.
     """
-    import numpy as np
-
     columns = zip(*(each.bits for each in measured.values()), strict=True)
     starts = [max(int(np.isnan(each).sum()) for each in row) for row in columns]
     sizes = [int(count_bytes(text[start:]).sum()) for text, start in zip(texts["text"], starts, strict=True)]
@@ -233,8 +223,6 @@ class Passage(NamedTuple):
 
 def list_passages(comparison: Comparison, other: str) -> list[Passage]:
     """Cut all documents into passages of whole words, in their order."""
-    import numpy as np
-
     found = []
     documents = comparison.texts.select("doc_id", "text").iter_rows()
     for (doc_id, text), first, gaps in zip(
@@ -358,7 +346,6 @@ def measure_texts(
 
 def _plan_text(texts: pl.DataFrame, settings: Perplexity, output: Path) -> Measurement:
     def measure(model: OpenModel, outputs: Sequence[Path], resume: Resume) -> None:
-        import numpy as np
         from safetensors.numpy import save_file
 
         found = measure_text(model, texts, settings, resume)
@@ -373,7 +360,6 @@ def _plan_text(texts: pl.DataFrame, settings: Perplexity, output: Path) -> Measu
 
 
 def _read_measured(files: Sequence[Path]) -> MeasuredText:
-    import numpy as np
     from safetensors.numpy import load_file
 
     arrays, report = load_file(files[0]), read_json(files[1])

@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathom.benchmark.background import load_background
-from fathom.benchmark.word_counts import SHIFT, Lexicon, Numbers, Tally, Words, list_windows
+from fathom.benchmark.word_counts import (
+    SHIFT,
+    Lexicon,
+    Numbers,
+    Tally,
+    Words,
+    list_followers,
+    list_windows,
+    locate,
+)
 
 _LEAST = 3
 """Fewest windows of an informative word."""
@@ -53,10 +62,7 @@ class _Table(NamedTuple):
 
     def locate(self, contexts: Numbers) -> Numbers:
         """Return the row of each context, -1 if absent."""
-        if not len(self.contexts):
-            return np.full(len(contexts), -1, dtype=np.int64)
-        rows = np.minimum(np.searchsorted(self.contexts, contexts), len(self.contexts) - 1)
-        return np.where(self.contexts[rows] == contexts, rows, -1)
+        return locate(self.contexts, contexts)
 
     def gather(self, rows: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Return of each use after the contexts in `rows` its place in `rows`, its column and its count."""
@@ -147,18 +153,12 @@ def _list_contexts(words: Words, order: int) -> tuple[Numbers, Numbers, Numbers]
     contexts = words.numbers[places - order]
     for step in range(order - 1, 0, -1):
         # of 64 bits, so that no two contexts of a corpus meet; -1 stays free
-        contexts = _mix(contexts, words.numbers[places - step])
+        mixed = contexts.astype(np.uint64) * _MIX + words.numbers[places - step].astype(np.uint64)
+        contexts = (mixed & _POSITIVE).astype(np.int64)
     return contexts, words.numbers[places], places
 
 
-def _mix(first: Numbers, second: Numbers) -> Numbers:
-    """Return one number, not negative, for two in this order."""
-    mixed = first.astype(np.uint64) * _MIX + second.astype(np.uint64)
-    return (mixed & _POSITIVE).astype(np.int64)
-
-
 def _count(terms: Numbers, contexts: Numbers, targets: Numbers) -> _Table:
-    """Count terms, and all words, after contexts."""
     names, rows = np.unique(contexts, return_inverse=True)
     pairs = Tally.of((rows << SHIFT) | targets)
     pair_rows, pair_targets = pairs.keys >> SHIFT, pairs.keys & (2**SHIFT - 1)
@@ -240,10 +240,9 @@ class GiftFinder:
     def _measure_english(self, words: Words) -> Floats:
         """Return each word's share of the content words that follow the previous one in English."""
         shares = np.zeros(len(words.numbers))
-        places = np.flatnonzero(words.content[1:] & (words.sentences[1:] == words.sentences[:-1])) + 1
-        before = words.numbers[places - 1]
-        uses = self._english.followers.find((before << SHIFT) | words.numbers[places])
-        shares[places] = uses / np.maximum(1, self._english.sizes.find(before))
+        found = list_followers(words)
+        uses = self._english.followers.find(found.join())
+        shares[found.places] = uses / np.maximum(1, self._english.sizes.find(found.contexts))
         return shares
 
 

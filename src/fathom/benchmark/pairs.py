@@ -436,18 +436,27 @@ class _PairChooser:
         """Return a pair as a row of the contract PAIRS, without its date."""
         doc_id, _, sentence, cosine = self._candidates.row(number)
         prompt, target = span.split(sentence)
-        return {
-            "pair_id": hash_text(self.keyword, self.variant, prompt, target)[:16],
-            "keyword": self.keyword,
-            "variant": self.variant,
-            "prompt": prompt,
-            "target": target,
-            "doc_id": doc_id,
-            "cosine": cosine,
-            "target_in_prompt": gives_away(prompt, target),
-            "target_in_keyword": gives_away(self.keyword, target),
-            "association": self._find_bond(number, span).association,
-        }
+        association = self._find_bond(number, span).association
+        known = {"doc_id": doc_id, "cosine": cosine, "association": association}
+        return make_row(self.keyword, self.variant, prompt, target, **known)
+
+
+def make_row(keyword: str, variant: str, prompt: str, target: str, **known: Any) -> dict[str, Any]:
+    """Return a pair as a row of the contract PAIRS; what is not known of it is empty, or NaN."""
+    row = {
+        "pair_id": hash_text(keyword, variant, prompt, target)[:16],
+        "keyword": keyword,
+        "variant": variant,
+        "prompt": prompt,
+        "target": target,
+        "doc_id": "",
+        "date": "",
+        "cosine": float("nan"),
+        "target_in_prompt": gives_away(prompt, target),
+        "target_in_keyword": gives_away(keyword, target),
+        "association": float("nan"),
+    }
+    return row | known
 
 
 def has_gap(prompt: str) -> bool:
@@ -472,23 +481,19 @@ def _report(
         "pairs": len(frame),
         "documents": frame["doc_id"].n_unique(),
         "distinct_targets": frame["target"].n_unique(),
-        "target_in_prompt": _share(frame["target_in_prompt"]),
-        "target_in_keyword": _share(frame["target_in_keyword"]),
+        **{
+            name: round(frame[name].sum() / len(frame), 4)
+            for name in ("target_in_prompt", "target_in_keyword")
+        },
         "sentences": sentences,
         "left_out": {reason: dropped.get(reason, 0) for reason in REASONS},
     }
 
 
-def _share(flags: Iterable[bool]) -> float:
-    values = list(flags)
-    return round(sum(values) / len(values), 4)
-
-
 def write_pairs(pairs: pl.DataFrame, table: Path | str, json_lines: Path | str) -> None:
     """Write the pairs as parquet and as JSON lines, in the same order."""
     write_table(table, pairs, PAIRS)
-    columns = PAIRS.names
-    write_json_lines(json_lines, pairs.select(columns).iter_rows(named=True))
+    write_json_lines(json_lines, pairs.select(PAIRS.names).iter_rows(named=True))
 
 
 _HASH_RANGE = 16**12

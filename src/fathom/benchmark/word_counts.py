@@ -130,6 +130,14 @@ def list_followers(words: Words) -> Windows:
     return Windows(words.numbers[places - 1], words.numbers[places], places)
 
 
+def locate(known: Numbers, keys: Numbers) -> Numbers:
+    """Return the place of each of some numbers among sorted ones, -1 for others."""
+    if not len(known):
+        return np.full(len(keys), -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[places] == keys, places, -1)
+
+
 class Tally:
     """Counts of whole numbers, added up batch by batch.
 
@@ -143,7 +151,7 @@ class Tally:
 
     def add(self, keys: Numbers, counts: Numbers | None = None) -> None:
         """Count numbers, each once or as often as `counts` says."""
-        self._pending.append(_count(keys) if counts is None else (keys, counts))
+        self._pending.append(np.unique(keys, return_counts=True) if counts is None else (keys, counts))
         if sum(len(each) for each, _ in self._pending) > _PENDING:
             self.merge()
 
@@ -163,10 +171,7 @@ class Tally:
 
     def locate(self, keys: Numbers) -> Numbers:
         """Return the place of each of some numbers among those counted, -1 for others."""
-        if not len(self.keys):
-            return np.full(len(keys), -1, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, places, -1)
+        return locate(self.keys, keys)
 
     def find(self, keys: Numbers) -> Numbers:
         """Return the count of each of some numbers, 0 for those that were not counted."""
@@ -217,8 +222,3 @@ class Distinct:
         new = ~np.isin(hashes, self._seen)
         self._seen = np.union1d(self._seen, hashes)
         return fresh.filter(pl.Series(new))
-
-
-def _count(keys: Numbers) -> tuple[Numbers, Numbers]:
-    distinct, counts = np.unique(keys, return_counts=True)
-    return distinct, counts.astype(np.int64)

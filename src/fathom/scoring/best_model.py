@@ -229,11 +229,7 @@ def find_best(
         log.info("%s of %s pairs: %s of %s models continue", end, len(ordered), len(going), len(models))
         if not going:
             break
-
-    def measure(model: str, count: int) -> dict[Metric, Array]:
-        return entrants[model].measure(ordered, words, count)
-
-    found = list_standings(contest, measure)
+    found = list_standings(contest, lambda model, count: entrants[model].measure(ordered, words, count))
     read = sum(each.scored for each in entrants.values())
     report = {"by": metric.name, "pairs": len(ordered), "read": read}
     write_json(folder / REPORT, report | {"models": [_as_row(each) for each in found]})

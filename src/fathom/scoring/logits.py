@@ -7,7 +7,8 @@ A check before scoring ensures that this gives the model's own logits.
 """
 
 import inspect
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -286,7 +287,7 @@ def score_batch(
     `others` are tokens whose log-probabilities are wanted in place of every target.
     """
     found = measure_batch(projection, sequences, device, others)
-    return join_token_scores([_convert(*each) for each in found])
+    return join_token_scores([TokenScores(*(column.cpu().numpy() for column in each)) for each in found])
 
 
 def measure_batch(
@@ -305,17 +306,13 @@ def measure_batch(
         yield measure_logits(logits, batch.targets[rows].to(logits.device), others)
 
 
-def _convert(*columns: "Tensor") -> TokenScores:
-    return TokenScores(*(column.cpu().numpy() for column in columns))
-
-
 def measure_logits(logits: "Tensor", targets: "Tensor", others: Sequence[int] = ()) -> tuple["Tensor", ...]:
     """Return rank, ties and log-probability of one token per row of logits; overwrites the logits.
 
     With `others`, their log-probabilities in each row too, in float32.
     """
     own = logits.gather(1, targets[:, None])
-    larger, equal = count_larger(logits, own), _count_equal(logits, own)
+    larger, equal = count_larger(logits, own), _count(operator.eq, logits, own)
     found = logits[:, list(others)] if others else None
     top = logits.amax(1, keepdim=True)
     # a float32 sum of numbers up to 1 is as exact as the logits; the difference is taken in float64
@@ -328,21 +325,15 @@ def measure_logits(logits: "Tensor", targets: "Tensor", others: Sequence[int] = 
 
 def count_larger(logits: "Tensor", own: "Tensor") -> "Tensor":
     """Return how many logits of each row are larger than the row's entry of `own`, of shape (n_rows, 1)."""
+    return _count(operator.gt, logits, own)
+
+
+def _count(compare: Callable[[Any, Any], Any], logits: "Tensor", own: "Tensor") -> "Tensor":
     import numpy as np
     import torch
 
     if logits.device.type == "cpu":  # row by row, NumPy counts several times as fast as PyTorch
         rows = zip(logits.numpy(), own.numpy(), strict=True)
-        return torch.tensor([np.count_nonzero(row > value) for row, value in rows], dtype=torch.long)
-    return (logits > own).sum(1)
-
-
-def _count_equal(logits: "Tensor", own: "Tensor") -> "Tensor":
-    """Return how many logits of each row equal the row's entry of `own`, itself included."""
-    import numpy as np
-    import torch
-
-    if logits.device.type == "cpu":
-        rows = zip(logits.numpy(), own.numpy(), strict=True)
-        return torch.tensor([np.count_nonzero(row == value) for row, value in rows], dtype=torch.long)
-    return (logits == own).sum(1)
+        return torch.tensor([np.count_nonzero(compare(*each)) for each in rows], dtype=torch.long)
+    counts: Tensor = compare(logits, own).sum(1)
+    return counts

@@ -180,7 +180,12 @@ class Cut(NamedTuple):
 
 def cut_documents(documents: Sequence[Document], doc_ids: Sequence[str], windows: Windows) -> list[Cut]:
     """Return the windows of all documents, the longest first, in the same order for any of these."""
-    cuts = [Cut(row, *each) for row, document in enumerate(documents) for each in _place(document, windows)]
+    cuts = []
+    for row, document in enumerate(documents):
+        first = document.start
+        for window in cut_windows(document, windows):
+            cuts.append(Cut(row, first, window))
+            first += len(window.targets)
     return sorted(cuts, key=lambda each: (-len(each.window.ids), doc_ids[each.row], each.window.ids))
 
 
@@ -193,7 +198,8 @@ def fill_nats(
     """Return the negative log-probability of each token, given those of the scored tokens of windows."""
     nats: list[list[float]] = [[math.nan] * len(each.ids) for each in documents]
     for cut, log_probability in scored:
-        _check_finite(log_probability, doc_ids[cut.row], name)
+        if not np.isfinite(log_probability).all():
+            raise describe_non_finite(name, f"document {doc_ids[cut.row]!r}", "perplexity")
         nats[cut.row][cut.first : cut.first + len(log_probability)] = (-log_probability).tolist()
     return nats
 
@@ -211,14 +217,6 @@ def join_stretches(texts: pl.DataFrame, overlap: Path | None) -> pl.DataFrame:
     return texts.join(stretches, on="doc_id", how="left", maintain_order="left")
 
 
-def _place(document: Document, windows: Windows) -> Iterator[tuple[int, ScoredSequence]]:
-    """Give each window the index of its first scored token in the document."""
-    first = document.start
-    for window in cut_windows(document, windows):
-        yield first, window
-        first += len(window.targets)
-
-
 def _score_windows(
     models: Sequence[Any], windows: Sequence[Cut], batch_tokens: int, name: str
 ) -> Iterator[tuple[Cut, NDArray[np.float64]]]:
@@ -233,11 +231,6 @@ def _score_windows(
             each = next(waiting)
             yield each, found.log_probability[done : done + len(each.window.targets)]
             done += len(each.window.targets)
-
-
-def _check_finite(log_probability: NDArray[np.float64], doc_id: str, name: str) -> None:
-    if not np.isfinite(log_probability).all():
-        raise describe_non_finite(name, f"document {doc_id!r}", "perplexity")
 
 
 def _make_frame(

@@ -168,7 +168,8 @@ def score_served(
     as in :func:`fathom.scoring.ranks.score_benchmarks`, or `no_bits`, why the server gives none.
     """
     top_k, (way, why) = find_top_k(model), model.following
-    asked = _ask(model, benchmarks, _choose_rivals(model, benchmarks), resume)
+    rivals = [] if way == Way.NONE else _list_rivals(model, benchmarks)
+    asked = _ask(model, benchmarks, rivals, resume)
     frames, reports, start = [], [], 0
     for pairs in benchmarks:
         part = slice(start, start + len(pairs))
@@ -223,11 +224,6 @@ class _Answers(NamedTuple):
     readings: "list[Reading | None]"
     encoded: "list[EncodedPair] | None"
     first: list[FirstTokens]
-
-
-def _choose_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list[Rivals]:
-    """Return the rivals of each benchmark; none if the server does not give their first tokens."""
-    return [] if model.following[0] == Way.NONE else _list_rivals(model, benchmarks)
 
 
 def _list_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list[Rivals]:

@@ -6,7 +6,8 @@ paired.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,7 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
     value.
     """
     rows: list[tuple[Any, ...]] = []
-    for domain, variant in sorted({key[:2] for key in scores}):
-        models = {
-            key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
-        }
-        check_same_pairs(models, f"{domain}, {variant}")
+    for (domain, variant), models in divide_scores(scores):
         for model, frame in models.items():
             clusters = choose_clusters(frame)
             for metric in (each for each in SUMMARIZED if is_measured(each, settings.lead)):
@@ -73,6 +70,19 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
                     place = (domain, variant, model, metric, aggregate)
                     rows.append((*place, *numbers, len(values), clusters.kind))
     return rows
+
+
+def divide_scores(
+    scores: Mapping[Key, pl.DataFrame],
+) -> Iterator[tuple[tuple[str, str], dict[str, pl.DataFrame]]]:
+    """Yield domain and variant of each benchmark with its scores by model, sorted by pair.
+
+    Raise `InputError` if models of one benchmark were scored on different pairs, or it has no pairs.
+    """
+    for benchmark, keys in groupby(sorted(scores), key=lambda key: key[:2]):
+        models = {key[2]: scores[key].sort("pair_id") for key in keys}
+        check_same_pairs(models, ", ".join(benchmark))
+        yield benchmark, models
 
 
 def select_known(

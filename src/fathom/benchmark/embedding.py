@@ -8,8 +8,10 @@ close cosines are computed again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from functools import cached_property
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -334,9 +336,6 @@ def encode_in_processes(
     sentences: Sequence[str], settings: Embedding, workers: int, computation: Computation = PLAIN
 ) -> Vectors:
     """Encode in several processes; the vectors are the same as with one."""
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
     # by length, so that every process gets equal work and full batches
     order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
     shares = [order[start::workers] for start in range(workers)]

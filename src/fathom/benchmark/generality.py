@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 
 from fathom.benchmark.background import find_in_manuals, measure_keyness
 from fathom.benchmark.normalise import Run
@@ -156,11 +157,7 @@ def _log_sources(outside: int, enough: bool, settings: Keywords, wordlists: Word
 
 
 def _count_words(documents: Documents) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for runs in documents:
-        for run in runs:
-            counts.update(run)
-    return counts
+    return Counter(chain.from_iterable(chain.from_iterable(documents)))
 
 
 def _is_loose(phrase: str, use: Use, counts: Mapping[str, int]) -> bool:

@@ -30,16 +30,7 @@ from fathom.models.open_model import Measurement, OpenModel, measure_all
 from fathom.models.served import Maker, ServedModel
 from fathom.models.served_answers import Question
 from fathom.models.tokens import Document
-from fathom.scoring.perplexity import (
-    Cut,
-    Windows,
-    cut_documents,
-    encode_texts,
-    fill_nats,
-    fit_windows,
-    limit_windows,
-    score_tokens,
-)
+from fathom.scoring import perplexity
 from fathom.scoring.served_ranks import ask_all, find_top_k, make_speller
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.comparisons import BitsPerByte, Difference, compare_bits_per_byte
@@ -74,13 +65,15 @@ def measure_text(
 ) -> MeasuredText:
     """Measure a model, here or behind a server, on documents with columns doc_id and text."""
     doc_ids = texts["doc_id"].to_list()
-    documents = encode_texts(model.tokenizer, texts, model.pointer.add_bos)
+    documents = perplexity.encode_texts(model.tokenizer, texts, model.pointer.add_bos)
     if isinstance(model, ServedModel):
         windows = limit_served_windows(model, settings)
         nats = score_served_tokens(model, documents, doc_ids, windows, resume)
     else:
-        windows = fit_windows(model.model, settings)
-        nats = score_tokens(model.copies, documents, doc_ids, windows, model.batch_tokens, model.pointer.name)
+        windows = perplexity.fit_windows(model.model, settings)
+        nats = perplexity.score_tokens(
+            model.copies, documents, doc_ids, windows, model.batch_tokens, model.pointer.name
+        )
     bits = [
         spread_bits(text, document, row)
         for text, document, row in zip(texts["text"], documents, nats, strict=True)
@@ -278,7 +271,7 @@ def refuse_texts(model: ServedModel) -> None:
         )
 
 
-def limit_served_windows(model: ServedModel, settings: Perplexity) -> Windows:
+def limit_served_windows(model: ServedModel, settings: Perplexity) -> perplexity.Windows:
     """Return window and stride for a server, which also reads the last token of a window and writes one."""
     refuse_texts(model)
     context = model.statement.context
@@ -286,39 +279,39 @@ def limit_served_windows(model: ServedModel, settings: Perplexity) -> Windows:
         raise InputError(
             f"the server takes {context} tokens", model.pointer.server, "start it with a longer context"
         )
-    return limit_windows(None if context is None else context - 2, settings)
+    return perplexity.limit_windows(None if context is None else context - 2, settings)
 
 
 def score_served_tokens(
     model: ServedModel,
     documents: Sequence[Document],
     doc_ids: Sequence[str],
-    windows: Windows,
+    windows: perplexity.Windows,
     resume: Resume | None = None,
 ) -> list[list[float]]:
     """Like :func:`fathom.scoring.perplexity.score_tokens`, from a server.
 
     vLLM is asked for `prompt_logprobs`, another server for an echo of the prompt with `logprobs`.
     """
-    cuts = cut_documents(documents, doc_ids, windows)
+    cuts = perplexity.cut_documents(documents, doc_ids, windows)
     prompts = [(*cut.window.ids, cut.window.targets[-1][1]) for cut in cuts]
     top_k = find_top_k(model)
     spell = make_speller(model, prompts) if top_k else lambda _: ()
     questions = [
-        Question(prompt, _find_places(cut), f"document {doc_ids[cut.row]!r}", spell(prompt))
+        Question(
+            prompt,
+            tuple(place + 1 for place, _ in cut.window.targets),
+            f"document {doc_ids[cut.row]!r}",
+            spell(prompt),
+        )
         for prompt, cut in zip(prompts, cuts, strict=True)
     ]
     readings = ask_all(model, questions, top_k, resume)
     found = ((cut, each.log_probability) for cut, each in zip(cuts, readings, strict=True) if each)
-    return fill_nats(documents, doc_ids, found, model.pointer.name)
-
-
-def _find_places(cut: Cut) -> tuple[int, ...]:
-    return tuple(place + 1 for place, _ in cut.window.targets)
+    return perplexity.fill_nats(documents, doc_ids, found, model.pointer.name)
 
 
 REPORT = "bits.json"
-_NAME = "text"
 
 
 def measure_texts(
@@ -356,7 +349,7 @@ def _plan_text(texts: pl.DataFrame, settings: Perplexity, output: Path) -> Measu
 
     read = hash_text(*(field for row in texts.select("doc_id", "text").iter_rows() for field in row))
     outputs = [output, output.with_suffix(".json")]
-    return Measurement(_NAME, __file__, [], outputs, [settings, read], measure)
+    return Measurement("text", __file__, [], outputs, [settings, read], measure)
 
 
 def _read_measured(files: Sequence[Path]) -> MeasuredText:

@@ -9,6 +9,7 @@ shares of a keyword's sentences that are not whole numbers. The differences betw
 the interval over all pairs will be.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -96,8 +97,6 @@ def find_reach(ahead: Array, growth: float, error: float) -> Array:
     this one has, see :func:`measure_growth`; the sequence is narrowest for the first look. `error`:
     probability that the sequence misses at any look.
     """
-    import math
-
     twice = -2 * math.log(error)
     best = twice + math.log(twice) + 1  # information of the prior that is narrowest for 1 [AsympCS, App. B]
     time = best * growth

@@ -101,11 +101,10 @@ def count_freedom(sizes: NDArray[np.int64]) -> float:
     The variance of a cluster's sum goes with its size if its items are independent, with the size squared if
     they are alike. Between Satterthwaite's degrees of freedom for both it is their geometric mean.
     """
-    bounds = []
-    for power in (1.0, 2.0):
-        variances = sizes**power
-        bounds.append(max(1.0, float(variances.sum() ** 2 / np.square(variances).sum()) - 1))
-    return float(np.sqrt(bounds[0] * bounds[1]))
+    independent, alike = (
+        max(1.0, float(each.sum() ** 2 / np.square(each).sum()) - 1) for each in (sizes**1.0, sizes**2.0)
+    )
+    return float(np.sqrt(independent * alike))
 
 
 def correct_family(tests: "Sequence[tuple[Resampled | None, float]]") -> list[tuple[float, float]]:

@@ -391,28 +391,23 @@ class _PairChooser:
         if len(offsets) < self.settings.min_tokens:
             return "too_few_tokens"
         kept: Sequence[TermSpan] = find_targets(find_terms(sentence, self._words), offsets, self.settings)
-        checks: list[tuple[str, Callable[[TermSpan], bool]]] = [
-            ("too_long", lambda span: count_tokens_until(span.end, offsets) <= self.settings.max_tokens)
-        ]
-        if not self.settings.gap_in_prompt:
-            checks.append(("gap_in_prompt", lambda span: not has_gap(span.split(sentence)[0])))
-        if not self.settings.target_in_prompt:
-            checks.append(("target_in_prompt", lambda span: not gives_away(*span.split(sentence))))
-        if not self.settings.target_in_keyword:
-            checks.append(
-                ("target_in_keyword", lambda span: not gives_away(self.keyword, span.split(sentence)[1]))
-            )
+        settings, least = self.settings, self.settings.min_association
         # unknown associations are neither weak nor gifts
-        if least := self.settings.min_association:
-            checks.append(
-                ("weak_association", lambda span: not self._find_bond(number, span).association < least)
-            )
-        if not self.settings.gifts:
-            checks.append(("gift", lambda span: not self._find_bond(number, span).gift))
-            checks.append(("spelled_out", lambda span: not spells_out(*span.split(sentence))))
+        checks: list[tuple[str, bool, Callable[[TermSpan], bool]]] = [
+            ("too_long", True, lambda span: count_tokens_until(span.end, offsets) <= settings.max_tokens),
+            ("gap_in_prompt", not settings.gap_in_prompt, lambda span: not has_gap(span.split(sentence)[0])),
+            ("target_in_prompt", not settings.target_in_prompt,
+             lambda span: not gives_away(*span.split(sentence))),
+            ("target_in_keyword", not settings.target_in_keyword,
+             lambda span: not gives_away(self.keyword, span.split(sentence)[1])),
+            ("weak_association", bool(least),
+             lambda span: not self._find_bond(number, span).association < least),
+            ("gift", not settings.gifts, lambda span: not self._find_bond(number, span).gift),
+            ("spelled_out", not settings.gifts, lambda span: not spells_out(*span.split(sentence))),
+        ]  # fmt: skip
         reason = "no_target"
-        for name, check in checks:
-            if kept:
+        for name, applies, check in checks:
+            if applies and kept:
                 kept, reason = [span for span in kept if check(span)], name
         if not kept:
             return reason

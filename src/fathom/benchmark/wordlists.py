@@ -136,13 +136,9 @@ def _read_entries(path: Path | str) -> frozenset[str]:
     return frozenset(entries)
 
 
-@cache
 def load_lemmas() -> Mapping[str, str]:
     """Return spaCy's lookup table of English lemmas, without importing spaCy, which takes seconds."""
-    import spacy_lookups_data
-
-    packed = (files(spacy_lookups_data) / "data" / ENGLISH.lemmas).read_bytes()
-    table: Mapping[str, str] = json.loads(gzip.decompress(packed))
+    table: Mapping[str, str] = _read_table(ENGLISH.lemmas)
     return table
 
 
@@ -266,21 +262,23 @@ def is_no_noun(word: str) -> bool:
 
 
 def _list_lemmas(word: str, kind: str) -> set[str]:
-    found = {word, *_read_table("exc").get(kind, {}).get(word, ())}
+    found = {word, *_read_table("en_lemma_exc.json.gz").get(kind, {}).get(word, ())}
     found |= {
-        word.removesuffix(old) + new for old, new in _read_table("rules").get(kind, ()) if word.endswith(old)
+        word.removesuffix(old) + new
+        for old, new in _read_table("en_lemma_rules.json.gz").get(kind, ())
+        if word.endswith(old)
     }
     return found & _read_index()[kind]
 
 
 @cache
 def _read_index() -> dict[str, frozenset[str]]:
-    return {kind: frozenset(lemmas) for kind, lemmas in _read_table("index").items()}
+    return {kind: frozenset(lemmas) for kind, lemmas in _read_table("en_lemma_index.json.gz").items()}
 
 
 @cache
 def _read_table(name: str) -> Any:
     import spacy_lookups_data
 
-    packed = (files(spacy_lookups_data) / "data" / f"en_lemma_{name}.json.gz").read_bytes()
+    packed = (files(spacy_lookups_data) / "data" / name).read_bytes()
     return json.loads(gzip.decompress(packed))

@@ -33,7 +33,7 @@ from fathom.models.tokens import Document
 from fathom.scoring import perplexity
 from fathom.scoring.served_ranks import ask_all, find_top_k, make_speller
 from fathom.statistics.bootstrap import Estimate
-from fathom.statistics.comparisons import BitsPerByte, Difference, compare_bits_per_byte
+from fathom.statistics.comparisons import BitsPerByte, compare_bits_per_byte
 from fathom.statistics.summaries import format_number
 
 Array = NDArray[np.float64]
@@ -105,19 +105,13 @@ def spread_bits(text: str, document: Document, nats: Sequence[float]) -> Array:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(BitsPerByte):
     """Models on the same characters of the same documents."""
 
     texts: pl.DataFrame  # documents with text that all models predicted: doc_id, file, text
     starts: list[int]
     sizes: NDArray[np.int64]  # shape (n_documents,), int64: bytes from there on
     measured: dict[str, MeasuredText]
-    found: BitsPerByte
-
-    @property
-    def order(self) -> list[str]:
-        """Models, fewest bits first."""
-        return self.found.order
 
     @property
     def extent(self) -> str:
@@ -138,19 +132,9 @@ class Comparison:
         sure = f"not significantly fewer than {alike}" if alike else "significantly"
         return f"{value}, the fewest of {len(self.order)} models: {sure}."
 
-    @property
-    def differences(self) -> list[Difference]:
-        """Differences of every two models, in that order."""
-        return self.found.differences
-
-    @property
-    def letters(self) -> dict[str, str]:
-        """Letters of each model; those that share one do not differ significantly."""
-        return self.found.letters
-
     def estimate(self, model: str) -> Estimate:
         """Return bits per byte of a model with its interval."""
-        return self.found.models[model]
+        return self.models[model]
 
     def sum_bits(self, model: str) -> Array:
         """Return a model's bits for each document."""
@@ -182,7 +166,7 @@ def compare_on_texts(measured: Mapping[str, MeasuredText], texts: pl.DataFrame) 
     starts, texts, size = [starts[row] for row in kept], texts[kept], np.array(sizes)[kept]
     sums = {name: _sum_bits(each.bits, starts) for name, each in own.items()}
     found = compare_bits_per_byte(sums, size, texts["file"].to_list(), CONFIDENCE)
-    return Comparison(texts, starts, size, own, found)
+    return Comparison(found.models, found.differences, found.clusters, texts, starts, size, own)
 
 
 Item = TypeVar("Item", "Word", "Passage")

@@ -132,7 +132,7 @@ class Resampled:
         others = [int((lower <= threshold).sum()) if self.value > threshold else len(lower),
                   int((upper >= threshold).sum()) if self.value < threshold else len(upper)]  # fmt: skip
         share = (min(others) + 1) / (len(lower) + 1)
-        freedom = _limit_freedom(freedom, len(lower))
+        freedom = max(freedom, _find_least_freedom(len(lower)))
         if math.isfinite(freedom):
             share = float(stdtr(freedom, ndtri(share) / math.sqrt(1 + 1 / freedom)))
         return min(1.0, 2 * share)
@@ -173,7 +173,7 @@ def find_interval(drawn: Array, confidence: float, freedom: float) -> tuple[Any,
     low, high : float64, or ndarray of the shape of one resample
         NaN where a resample is NaN.
     """
-    tail = _find_tail(confidence, _limit_freedom(freedom, len(drawn)))
+    tail = _find_tail(confidence, max(freedom, _find_least_freedom(len(drawn))))
     place = max(int(tail * (len(drawn) + 1) + _ROUNDING) - 1, 0)
     ends = np.partition(drawn, (place, len(drawn) - 1 - place), axis=0)
     found = np.where(np.isnan(drawn).any(axis=0), np.nan, ends[[place, len(drawn) - 1 - place]])
@@ -189,11 +189,6 @@ def _find_tail(confidence: float, freedom: float) -> float:
     if math.isinf(freedom):
         return tail
     return float(ndtr(math.sqrt(1 + 1 / freedom) * stdtrit(freedom, tail)))
-
-
-def _limit_freedom(freedom: float, rounds: int) -> float:
-    """Return degrees of freedom, at least as many as the resamples need for 95 % intervals."""
-    return max(freedom, _find_least_freedom(rounds))
 
 
 @cache

@@ -7,7 +7,7 @@ paired.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -223,19 +223,14 @@ def resample_values(
     reach = find_reach(values.astype(np.float64), codes, fitted_on) if fitted_on else None
     order = np.argsort(values, kind="stable")
     ordered, codes = values[order].astype(np.float64), codes[order]
-    once = np.ones((1, len(ordered)), dtype=np.int32)
-    sample = measure_resamples(Resamples(ordered, once, settings.trim), aggregates)
     count = int(codes.max()) + 1
     counts = draw_resamples(count, settings)
-    parts = [
-        measure_resamples(
-            Resamples(ordered, counts[start : start + _CHUNK, codes], settings.trim), aggregates
-        )
-        for start in range(0, len(counts), _CHUNK)
-    ]
+    pieces = (counts[start : start + _CHUNK, codes] for start in range(0, len(counts), _CHUNK))
+    copies = chain([np.ones((1, len(ordered)), dtype=np.int32)], pieces)
+    parts = [measure_resamples(Resamples(ordered, each, settings.trim), aggregates) for each in copies]
     return {
         name: Resampled(
-            np.concatenate([part[name] for part in (sample, *parts)]),
+            np.concatenate([part[name] for part in parts]),
             len(values),
             max(1, count - 1),
             reach=reach if name == MEAN.name else None,
@@ -325,14 +320,9 @@ def split_by_date(
     known = dates.filter(pl.col("date") != "")
     rows: list[tuple[Any, ...]] = []
     for model, day in sorted(cutoffs.items()):
-        late = known.filter(pl.col("date") > day)["pair_id"].implode()
-        early = known.filter(pl.col("date") <= day)["pair_id"].implode()
-        frame = scores[model]
-        parts = {
-            BEFORE: frame.filter(pl.col("pair_id").is_in(early)),
-            AFTER: frame.filter(pl.col("pair_id").is_in(late)),
-        }
-        rows += _summarize(model, parts, settings)
+        dated = scores[model].join(known, on="pair_id", maintain_order="left")
+        early = pl.col("date") <= day
+        rows += _summarize(model, {BEFORE: dated.filter(early), AFTER: dated.filter(~early)}, settings)
     return rows
 
 

@@ -222,7 +222,6 @@ class AssociationFinder:
         return windows.select(np.isin(windows.targets, self._terms))
 
     def _associate(self, chosen: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the bonds of terms in chosen sentences; `frame` holds all of their documents."""
         numbers = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(frame["doc_id"]))}
         sentences = frame.unique(["doc_id", "clean"], maintain_order=True)
         own = self._lexicon.read(sentences["clean"])

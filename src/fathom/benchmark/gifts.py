@@ -124,7 +124,6 @@ class OutsideGuess:
         return shares
 
     def _add_windows(self, logs: Floats, places: Numbers, contexts: Numbers) -> None:
-        """Add the evidence of each word of a window for or against the terms."""
         rows = self._windows.locate(contexts)
         rows, places = rows[rows >= 0], places[rows >= 0]
         frequent = self._windows.sizes[rows] >= _LEAST

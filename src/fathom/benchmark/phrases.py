@@ -272,7 +272,6 @@ def _lengthen(phrase: str, neighbours: Neighbours, share: float) -> str | None:
 
 
 def _can_be_keyword(phrase: str, wordlists: WordLists) -> bool:
-    """Return whether a phrase is short enough and has no words excluded from keywords."""
     return phrase.count(" ") < MAX_WORDS and wordlists.find_fault(phrase) is None
 
 

@@ -126,7 +126,6 @@ def find_faults(entries: Sequence[ReferencePair]) -> list[Fault]:
 
 
 def _find_broken(entry: ReferencePair) -> Iterator[tuple[str, str]]:
-    """Yield the rules that an entry breaks, each with a description."""
     fields = {"category": entry.category, "prompt": entry.prompt, "target": entry.target}
     empty = [name for name, value in fields.items() if not value.strip()]
     if empty:

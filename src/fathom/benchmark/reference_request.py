@@ -178,15 +178,9 @@ def parse_answer(text: str) -> tuple[list[ReferencePair], list[Fault]]:
 
 
 def _find_end(text: str, start: int) -> tuple[int, bool | None]:
-    """Find the end of the dictionary that begins at `start`.
+    """Return where to continue after the dictionary that begins at `start`, and whether it is closed there.
 
-    Returns
-    -------
-    place : int
-        Where to continue.
-    closed : bool or None
-        True if the dictionary ends; None if a nested one begins first; False if the text, or a line within a
-        string, ends first.
+    None if a nested one begins first; False if the text, or a line within a string, ends first.
     """
     quote = ""
     place = start + 1

@@ -31,22 +31,15 @@ _HINT = "one lower-case entry per line; comments begin with #"
 class WordLists:
     """Words and phrases that no keyword may contain.
 
-    Parameters
-    ----------
-    lists : mapping of str to frozenset of str
-        Entries by the name of their list; an entry is one word, or several separated by single spaces.
-    kept : frozenset of str
-        Words that are allowed although their lemma is on a list, such as `mining`, whose lemma is `mine`.
-    lemmas : mapping of str to str
-        Lemma of each word; a word without an entry is its own lemma.
-    manuals : mapping of (str, str) to (float, float)
-        For two lemmas in a row, the share of manuals of programs that have them, and their mean uses per
-        million words.
+    `lists`: entries by the name of their list; an entry is one word, or several separated by single spaces.
+    `kept`: words that are allowed although their lemma is on a list, as `mining`, whose lemma is `mine`.
+    `manuals`: for two lemmas in a row, the share of manuals of programs that have them, and their mean uses
+    per million words.
     """
 
     lists: Mapping[str, frozenset[str]]
     kept: frozenset[str]
-    lemmas: Mapping[str, str]
+    lemmas: Mapping[str, str]  # a word without an entry is its own lemma
     manuals: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
 
     def find_lemma(self, word: str) -> str:

@@ -113,7 +113,6 @@ def prepack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None
 
 
 def _order_layers(models: list[Any]) -> list[Any]:
-    """Put output layers first."""
     heads = [model.get_output_embeddings() for model in models]
     layers = [layer for model in models for layer in model.modules()]
     return list({id(layer): layer for layer in [*heads, *layers] if layer is not None}.values())

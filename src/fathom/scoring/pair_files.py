@@ -75,7 +75,6 @@ def has_pairs(path: Path | str) -> bool:
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:
-    """Read pairs from a parquet file of the workflow, or of anyone's prompts and targets."""
     with explain_damage(path), open_table(path, REQUIRED) as file:
         columns = [
             name

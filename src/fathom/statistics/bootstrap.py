@@ -166,12 +166,7 @@ def find_interval(drawn: Array, confidence: float, freedom: float) -> tuple[Any,
     `confidence`: such as 0.95. Too few resamples for it, below 39 for 0.95, lie inside all. `freedom`:
     degrees of freedom, n - 1 for n clusters; infinite: as many resamples as the confidence says lie inside.
     Few resamples cannot resolve far ends: freedom is then at least 5 with 1000 resamples, 7 with 200, 34 with
-    50.
-
-    Returns
-    -------
-    low, high : float64, or ndarray of the shape of one resample
-        NaN where a resample is NaN.
+    50. Returned: both ends, of the shape of one resample; NaN where a resample is NaN.
     """
     tail = _find_tail(confidence, max(freedom, _find_least_freedom(len(drawn))))
     place = max(int(tail * (len(drawn) + 1) + _ROUNDING) - 1, 0)
@@ -216,13 +211,9 @@ def find_band(rows: Array, errors: Array, confidence: float) -> tuple[Array, Arr
 
     The bootstrap's largest |t| over the numbers, with the standard error of each resample, says how many
     standard errors wide it is. `rows`, `errors` (ndarray of shape (1 + n_resamples, n_numbers), float64): the
-    numbers, such as logarithms, and their standard errors, those of the data first.
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_numbers,), float64
-        A number that is the same in all resamples is its own interval. NaN if it is undefined in some
-        resample or has no error there, as it has too few items.
+    numbers, such as logarithms, and their standard errors, those of the data first. Returned: both ends,
+    of shape (n_numbers,). A number that is the same in all resamples is its own interval; NaN if it is
+    undefined in some resample or has no error there, as it has too few items.
     """
     finite, rounding = np.isfinite(rows).all(axis=0), 1e-12
     fixed = (rows == rows[0]).all(axis=0)

@@ -23,12 +23,9 @@ def measure_influence(values: Array, statistic: Statistic, trim: float) -> tuple
     `statistic`: the mean, the trimmed or the geometric mean. `trim`: share that the trimmed mean cuts from
     each end.
 
-    Returns
-    -------
-    found : ndarray of shape (n_models,), float64
-        NaN for a trimmed or geometric mean of 0, which has no logarithm.
-    influence : ndarray of shape (n_models, n_pairs), float64
-        The error of a statistic is the mean of its row, which has a mean of 0.
+    Returned: the statistic, of shape (n_models,), NaN for a trimmed or geometric mean of 0, which has no
+    logarithm; influence, of shape (n_models, n_pairs): the error of a statistic is the mean of its row, which
+    has a mean of 0.
     """
     if statistic == MEAN:
         found = values.mean(axis=1)

@@ -108,13 +108,8 @@ def read_scores(
     """Read the columns of score tables that summaries need.
 
     Raise `InputError` if a model is given twice for one benchmark, a file is invalid, or scores belong to
-    other pairs than those given.
-
-    Parameters
-    ----------
-    files : iterable of (domain, variant, model, path)
-    pairs : iterable of (domain, variant, path)
-        Files of the pairs that scores belong to, the only source of documents.
+    other pairs than those given. `files`: domain, variant, model and path. `pairs`: domain, variant and
+    path of the files of pairs that scores belong to, the only source of documents.
     """
     scores: dict[Key, pl.DataFrame] = {}
     columns = ["pair_id", "keyword", *metrics]
@@ -368,7 +363,6 @@ def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
 
 
 def _describe_bits(scores: pl.DataFrame, clusters: Sequence[str]) -> str:
-    """Return mean knowledge with its interval and ceiling, if there is one."""
     if BITS.name not in scores.columns:
         return "no bits"
     known, names = select_known(scores[BITS.name].to_numpy(), clusters)

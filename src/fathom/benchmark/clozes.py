@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.benchmark.pairs import EncodeOffsets, Offsets, TermSpan, count_tokens_until, make_row
+from fathom.benchmark.pairs import EncodeOffsets, Offsets, TermSpan, count_tokens_until
+from fathom.benchmark.wordlists import gives_away
 from fathom.config.benchmark import Pairs, Sentences
 from fathom.config.claims import CLOZES
 from fathom.corpus.sentences import Splitter, split_document
@@ -60,9 +61,7 @@ def draw_clozes(
         for sentence, offsets in zip(some, encode_offsets(some), strict=True):
             span = _choose_word(sentence, offsets, limits) if len(rows) < count else None
             if span:
-                doc_id = found[sentence]
-                row = make_row(doc_id, CLOZES, *span.split(sentence), doc_id=doc_id)
-                rows.append(row | {"target_in_keyword": False})
+                rows.append(_make_row(found[sentence], *span.split(sentence)))
             else:
                 dropped["no_word" if len(rows) < count else "count_reached"] += 1
         if len(rows) == count:
@@ -121,3 +120,19 @@ def _list_words(sentence: str, offsets: Sequence[tuple[int, int]], limits: Cloze
         length = count_tokens_until(match.end(), offsets)
         if before >= limits.pairs.min_tokens and length <= limits.pairs.max_tokens:
             yield TermSpan(match.start(), match.end())
+
+
+def _make_row(doc_id: str, prompt: str, target: str) -> dict[str, Any]:
+    return {
+        "pair_id": hash_text(doc_id, CLOZES, prompt, target)[:16],
+        "keyword": doc_id,
+        "variant": CLOZES,
+        "prompt": prompt,
+        "target": target,
+        "doc_id": doc_id,
+        "date": "",
+        "cosine": float("nan"),
+        "target_in_prompt": gives_away(prompt, target),
+        "target_in_keyword": False,
+        "association": float("nan"),
+    }

@@ -6,10 +6,8 @@ terms keeps the facts about these terms. Held-out splits are never changed.
 """
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import accumulate
 from typing import Any
 
 import polars as pl
@@ -82,6 +80,8 @@ def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Spl
 
 
 def _list_choices(counts: Counter[str]) -> Choices:
+    from itertools import accumulate
+
     kinds: dict[Any, list[str]] = {}
     for word in sorted(counts):
         capitals, ending = _find_kind(word)
@@ -107,12 +107,14 @@ def _list_choices(counts: Counter[str]) -> Choices:
 
 def _find_kind(word: str) -> tuple[str, str]:
     """Return the case of a word (lower, Title, UPPER or miXed), and its ending."""
-    looks = {"lower": word.islower(), "title": word.istitle(), "upper": word.isupper()}
-    capitals = next((name for name, fits in looks.items() if fits), "mixed")
+    looks = (("lower", word.islower()), ("title", word.istitle()), ("upper", word.isupper()))
+    capitals = next((name for name, fits in looks if fits), "mixed")
     return capitals, next((ending for ending in _ENDINGS if word.lower().endswith(ending)), "")
 
 
 def _exchange(doc_id: str, text: str, choices: Choices) -> str:
+    from bisect import bisect_right
+
     def draw(found: re.Match[str]) -> str:
         if found[0] not in choices:
             return found[0]

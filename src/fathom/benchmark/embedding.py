@@ -8,10 +8,8 @@ close cosines are computed again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from copy import deepcopy
 from functools import cached_property
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -229,8 +227,8 @@ class SentenceEncoder:
     def _exact_network(self) -> Any:
         return deepcopy(self._model.network).double()
 
-    def _tokenize(self, sentences: Sequence[str]) -> list[Tokens]:
-        found: list[Tokens] = []
+    def _tokenize(self, sentences: Sequence[str]) -> list[npt.NDArray[np.int32]]:
+        found: list[npt.NDArray[np.int32]] = []
         for start in range(0, len(sentences), _TOKENIZED_AT_ONCE):
             texts = [text.strip() for text in sentences[start : start + _TOKENIZED_AT_ONCE]]
             texts = [text.lower() for text in texts] if self._model.lower_case else texts
@@ -246,7 +244,9 @@ class SentenceEncoder:
             found.extend(np.asarray(ids, dtype=np.int32) for ids in encoded["input_ids"])
         return found
 
-    def _make_batches(self, tokens: list[Tokens]) -> Iterator[tuple[npt.NDArray[np.int64], int, int]]:
+    def _make_batches(
+        self, tokens: list[npt.NDArray[np.int32]]
+    ) -> Iterator[tuple[npt.NDArray[np.int64], int, int]]:
         """Yield the members, the number of rows and the length of each batch, the longest first."""
         lengths = np.array([len(ids) for ids in tokens], dtype=np.int64)
         buckets = np.minimum(np.maximum(-(-lengths // _STEP), 1) * _STEP, self._model.max_tokens)
@@ -266,7 +266,7 @@ class SentenceEncoder:
             found: npt.NDArray[Any] = embed_pack(self._fast_network, pack).float().numpy()
         return found
 
-    def _run(self, batch: list[Tokens], rows: int, length: int) -> npt.NDArray[Any]:
+    def _run(self, batch: list[npt.NDArray[np.int32]], rows: int, length: int) -> npt.NDArray[Any]:
         """Run the model on `batch`, padded to shape (rows, length)."""
         ids = np.full((rows, length), self._model.tokenizer.pad_token_id or 0, dtype=np.int64)
         mask = np.zeros((rows, length), dtype=np.int64)
@@ -300,14 +300,17 @@ class SentenceEncoder:
         """Return sentence vectors for token ids and mask, both of shape (n_sentences, n_tokens)."""
         import torch
 
-        device = next(network.parameters()).device
-        given = {"input_ids": ids, "attention_mask": mask}
-        inputs = {name: torch.from_numpy(each).long().to(device) for name, each in given.items()}
         with torch.inference_mode(), use_full_precision():
-            found = self._model.embed(network, inputs).cpu()
+            found = self._embed(network, torch.from_numpy(ids), torch.from_numpy(mask)).cpu()
         exact = found.dtype == torch.float64
         vectors: npt.NDArray[Any] = (found if exact else found.float()).numpy()
         return vectors
+
+    def _embed(self, network: Any, ids: Any, mask: Any) -> Any:
+        device = next(network.parameters()).device
+        return self._model.embed(
+            network, {"input_ids": ids.long().to(device), "attention_mask": mask.long().to(device)}
+        )
 
 
 def _prepack_layers(network: Any, dtype: str) -> Any:
@@ -336,6 +339,9 @@ def encode_in_processes(
     sentences: Sequence[str], settings: Embedding, workers: int, computation: Computation = PLAIN
 ) -> Vectors:
     """Encode in several processes; the vectors are the same as with one."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     # by length, so that every process gets equal work and full batches
     order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
     shares = [order[start::workers] for start in range(workers)]

@@ -6,6 +6,7 @@ write and counts how often they write the target or the right answer, so it also
 interfaces give no probabilities.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
@@ -66,7 +67,7 @@ def export_task(pairs: pl.DataFrame, domain: str, variant: str, title: str, fold
     folder = Path(folder)
     with write_atomically(folder) as temporary:
         temporary.mkdir()
-        write_json_lines(temporary / "pairs.jsonl", pairs.select(EXPORTED).iter_rows(named=True))
+        write_json_lines(temporary / "pairs.jsonl", _select(pairs))
         write_text(temporary / "load_pairs.py", _LOADER)
         task = name_task(domain, variant)
         write_inspect_task(temporary, task, "pairs.jsonl")
@@ -78,6 +79,10 @@ def export_task(pairs: pl.DataFrame, domain: str, variant: str, title: str, fold
             digest=hash_file(temporary / "pairs.jsonl"),
         )
         write_text(temporary / f"{task}.yaml", text)
+
+
+def _select(pairs: pl.DataFrame) -> Iterable[dict[str, str]]:
+    return pairs.select(EXPORTED).iter_rows(named=True)
 
 
 FILE = "inspect_task.py"

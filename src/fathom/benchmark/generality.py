@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
 
 from fathom.benchmark.background import find_in_manuals, measure_keyness
 from fathom.benchmark.normalise import Run
@@ -157,7 +156,11 @@ def _log_sources(outside: int, enough: bool, settings: Keywords, wordlists: Word
 
 
 def _count_words(documents: Documents) -> Counter[str]:
-    return Counter(chain.from_iterable(chain.from_iterable(documents)))
+    counts: Counter[str] = Counter()
+    for runs in documents:
+        for run in runs:
+            counts.update(run)
+    return counts
 
 
 def _is_loose(phrase: str, use: Use, counts: Mapping[str, int]) -> bool:

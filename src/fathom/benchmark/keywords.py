@@ -106,7 +106,8 @@ def extract_keywords(
         "abstracts": len(documents),
         "abstracts_empty": len(abstracts) - len(documents),
         "abstracts_outside": len(others),
-        **_describe_candidates(candidates, dropped, longer, uses),
+        **_describe_candidates(candidates, dropped, uses),
+        **_describe_completed(longer, uses),
         **_describe_selection(selected, ranked, settings),
     }
     _log_shortage(report)
@@ -283,27 +284,25 @@ def _make_rows(selected: Selected, uses: Mapping[str, Use]) -> list[tuple[Any, .
 
 
 def _describe_candidates(
-    candidates: Candidates,
-    dropped: Mapping[str, Sequence[str]],
-    longer: Mapping[str, str],
-    uses: Mapping[str, Use],
+    candidates: Candidates, dropped: Mapping[str, Sequence[str]], uses: Mapping[str, Use]
 ) -> dict[str, Any]:
-    def choose(phrases: Iterable[str]) -> list[str]:
-        return sorted(phrases, key=lambda phrase: (-uses[phrase].documents, phrase))[:_EXAMPLES]
-
     return {
         "lemmas": LEMMA_SOURCE,
         "candidates_after_pass": candidates.after_pass,
         "candidates_too_long": candidates.too_long,
         "dropped": {
-            reason: {"count": len(phrases), "examples": choose(phrases)}
+            reason: {
+                "count": len(phrases),
+                "examples": sorted(phrases, key=lambda phrase: (-uses[phrase].documents, phrase))[:_EXAMPLES],
+            }
             for reason, phrases in dropped.items()
         },
-        "completed": {
-            "count": len(longer),
-            "examples": {phrase: longer[phrase] for phrase in choose(longer)},
-        },
     }
+
+
+def _describe_completed(longer: Mapping[str, str], uses: Mapping[str, Use]) -> dict[str, Any]:
+    shown = sorted(longer, key=lambda phrase: (-uses[phrase].documents, phrase))[:_EXAMPLES]
+    return {"completed": {"count": len(longer), "examples": {phrase: longer[phrase] for phrase in shown}}}
 
 
 def _describe_selection(

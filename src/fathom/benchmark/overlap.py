@@ -57,9 +57,12 @@ class SentenceSearcher:
             for place in np.flatnonzero(is_among(windows, keys)).tolist():
                 for number in self._pairs[size][int(windows[place])]:
                     self.ending[number] = True
-                    whole, end = self._words[number], place + size
-                    if not self.sentence[number] and end >= len(whole):
-                        self.sentence[number] = (words[end - len(whole) : end] == whole).all()
+                    if not self.sentence[number]:
+                        self.sentence[number] = self._stands(number, words[: place + size])
+
+    def _stands(self, number: int, before: Hashes) -> bool:
+        words = self._words[number]
+        return len(before) >= len(words) and bool((before[len(before) - len(words) :] == words).all())
 
 
 def is_among(windows: Hashes, keys: Hashes) -> NDArray[np.bool_]:

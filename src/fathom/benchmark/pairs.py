@@ -391,23 +391,28 @@ class _PairChooser:
         if len(offsets) < self.settings.min_tokens:
             return "too_few_tokens"
         kept: Sequence[TermSpan] = find_targets(find_terms(sentence, self._words), offsets, self.settings)
-        settings, least = self.settings, self.settings.min_association
+        checks: list[tuple[str, Callable[[TermSpan], bool]]] = [
+            ("too_long", lambda span: count_tokens_until(span.end, offsets) <= self.settings.max_tokens)
+        ]
+        if not self.settings.gap_in_prompt:
+            checks.append(("gap_in_prompt", lambda span: not has_gap(span.split(sentence)[0])))
+        if not self.settings.target_in_prompt:
+            checks.append(("target_in_prompt", lambda span: not gives_away(*span.split(sentence))))
+        if not self.settings.target_in_keyword:
+            checks.append(
+                ("target_in_keyword", lambda span: not gives_away(self.keyword, span.split(sentence)[1]))
+            )
         # unknown associations are neither weak nor gifts
-        checks: list[tuple[str, bool, Callable[[TermSpan], bool]]] = [
-            ("too_long", True, lambda span: count_tokens_until(span.end, offsets) <= settings.max_tokens),
-            ("gap_in_prompt", not settings.gap_in_prompt, lambda span: not has_gap(span.split(sentence)[0])),
-            ("target_in_prompt", not settings.target_in_prompt,
-             lambda span: not gives_away(*span.split(sentence))),
-            ("target_in_keyword", not settings.target_in_keyword,
-             lambda span: not gives_away(self.keyword, span.split(sentence)[1])),
-            ("weak_association", bool(least),
-             lambda span: not self._find_bond(number, span).association < least),
-            ("gift", not settings.gifts, lambda span: not self._find_bond(number, span).gift),
-            ("spelled_out", not settings.gifts, lambda span: not spells_out(*span.split(sentence))),
-        ]  # fmt: skip
+        if least := self.settings.min_association:
+            checks.append(
+                ("weak_association", lambda span: not self._find_bond(number, span).association < least)
+            )
+        if not self.settings.gifts:
+            checks.append(("gift", lambda span: not self._find_bond(number, span).gift))
+            checks.append(("spelled_out", lambda span: not spells_out(*span.split(sentence))))
         reason = "no_target"
-        for name, applies, check in checks:
-            if applies and kept:
+        for name, check in checks:
+            if kept:
                 kept, reason = [span for span in kept if check(span)], name
         if not kept:
             return reason
@@ -431,27 +436,18 @@ class _PairChooser:
         """Return a pair as a row of the contract PAIRS, without its date."""
         doc_id, _, sentence, cosine = self._candidates.row(number)
         prompt, target = span.split(sentence)
-        association = self._find_bond(number, span).association
-        known = {"doc_id": doc_id, "cosine": cosine, "association": association}
-        return make_row(self.keyword, self.variant, prompt, target, **known)
-
-
-def make_row(keyword: str, variant: str, prompt: str, target: str, **known: Any) -> dict[str, Any]:
-    """Return a pair as a row of the contract PAIRS; what is not known of it is empty, or NaN."""
-    row = {
-        "pair_id": hash_text(keyword, variant, prompt, target)[:16],
-        "keyword": keyword,
-        "variant": variant,
-        "prompt": prompt,
-        "target": target,
-        "doc_id": "",
-        "date": "",
-        "cosine": float("nan"),
-        "target_in_prompt": gives_away(prompt, target),
-        "target_in_keyword": gives_away(keyword, target),
-        "association": float("nan"),
-    }
-    return row | known
+        return {
+            "pair_id": hash_text(self.keyword, self.variant, prompt, target)[:16],
+            "keyword": self.keyword,
+            "variant": self.variant,
+            "prompt": prompt,
+            "target": target,
+            "doc_id": doc_id,
+            "cosine": cosine,
+            "target_in_prompt": gives_away(prompt, target),
+            "target_in_keyword": gives_away(self.keyword, target),
+            "association": self._find_bond(number, span).association,
+        }
 
 
 def has_gap(prompt: str) -> bool:
@@ -476,19 +472,23 @@ def _report(
         "pairs": len(frame),
         "documents": frame["doc_id"].n_unique(),
         "distinct_targets": frame["target"].n_unique(),
-        **{
-            name: round(frame[name].sum() / len(frame), 4)
-            for name in ("target_in_prompt", "target_in_keyword")
-        },
+        "target_in_prompt": _share(frame["target_in_prompt"]),
+        "target_in_keyword": _share(frame["target_in_keyword"]),
         "sentences": sentences,
         "left_out": {reason: dropped.get(reason, 0) for reason in REASONS},
     }
 
 
+def _share(flags: Iterable[bool]) -> float:
+    values = list(flags)
+    return round(sum(values) / len(values), 4)
+
+
 def write_pairs(pairs: pl.DataFrame, table: Path | str, json_lines: Path | str) -> None:
     """Write the pairs as parquet and as JSON lines, in the same order."""
     write_table(table, pairs, PAIRS)
-    write_json_lines(json_lines, pairs.select(PAIRS.names).iter_rows(named=True))
+    columns = PAIRS.names
+    write_json_lines(json_lines, pairs.select(columns).iter_rows(named=True))
 
 
 _HASH_RANGE = 16**12

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from fathom.benchmark.card import choose_examples, escape_markdown, write_front_matter
-from fathom.benchmark.pairs import make_row
+from fathom.benchmark.wordlists import gives_away
 from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.delimited import scan_csv
-from fathom.io.files import read_plain_text
+from fathom.io.files import hash_text, read_plain_text
 from fathom.io.json_text import parse_object
 from fathom.io.tables import make_empty_table
 
@@ -126,6 +126,7 @@ def find_faults(entries: Sequence[ReferencePair]) -> list[Fault]:
 
 
 def _find_broken(entry: ReferencePair) -> Iterator[tuple[str, str]]:
+    """Yield the rules that an entry breaks, each with a description."""
     fields = {"category": entry.category, "prompt": entry.prompt, "target": entry.target}
     empty = [name for name, value in fields.items() if not value.strip()]
     if empty:
@@ -137,11 +138,6 @@ def _find_broken(entry: ReferencePair) -> Iterator[tuple[str, str]]:
         yield "target blank", f"the target {entry.target!r} does not have exactly one space, before the word"
     if bare and contains_answer(entry.prompt, bare):
         yield "answer", f"the prompt contains its own answer {bare!r}"
-
-
-def fold_category(category: str) -> str:
-    """Return a category in lower case, with single spaces."""
-    return " ".join(category.lower().split())
 
 
 def contains_answer(prompt: str, answer: str) -> bool:
@@ -174,8 +170,22 @@ def make_reference_pairs(entries: Sequence[ReferencePair]) -> pl.DataFrame:
     """
     rows = []
     for entry in entries:
-        keyword, known = fold_category(entry.category), {"doc_id": entry.source, "date": entry.date}
-        rows.append(make_row(keyword, REFERENCE, entry.prompt, entry.target, **known))
+        keyword = " ".join(entry.category.lower().split())
+        rows.append(
+            {
+                "pair_id": hash_text(keyword, REFERENCE, entry.prompt, entry.target)[:16],
+                "keyword": keyword,
+                "variant": REFERENCE,
+                "prompt": entry.prompt,
+                "target": entry.target,
+                "doc_id": entry.source,
+                "date": entry.date,
+                "cosine": float("nan"),
+                "target_in_prompt": gives_away(entry.prompt, entry.target),
+                "target_in_keyword": gives_away(keyword, entry.target),
+                "association": float("nan"),
+            }
+        )
     return pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema).sort("keyword", "pair_id")
 
 

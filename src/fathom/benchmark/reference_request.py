@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.benchmark.chat_service import KEY_VARIABLE, ask_service, check_address
-from fathom.benchmark.reference import Fault, ReferencePair, find_faults, fold_category
+from fathom.benchmark.reference import Fault, ReferencePair, find_faults
 from fathom.benchmark.wordlists import read_word_list
 from fathom.errors import InputError
 from fathom.io.bounded_requests import clean_text, read_key
@@ -133,7 +133,7 @@ def check_answers(
         entries += [entry._replace(file=file) for entry in found[0]]
         faults += [fault._replace(file=file) for fault in found[1]]
     faults += find_faults(entries)
-    known = {fold_category(name): name for name in categories}
+    known = {_split(name): name for name in categories}
     for number, entry in enumerate(entries, start=1):
         broken = _find_broken(entry, known, stopwords)
         faults += [Fault(entry.line, rule, about, number, entry.file) for rule, about in broken]
@@ -141,9 +141,13 @@ def check_answers(
     faults += _check_counts(entries, known, each)
     sides: tuple[list[ReferencePair], list[ReferencePair]] = ([], [])
     for number, entry in enumerate(entries, start=1):
-        name = known.get(fold_category(entry.category), entry.category)
+        name = known.get(_split(entry.category), entry.category)
         sides[number in wrong].append(entry._replace(category=name))
     return CheckedAnswers(*sides, sorted(faults, key=lambda fault: (fault.file, *fault)))
+
+
+def _split(category: str) -> str:
+    return " ".join(category.lower().split())
 
 
 def parse_answer(text: str) -> tuple[list[ReferencePair], list[Fault]]:
@@ -165,22 +169,34 @@ def parse_answer(text: str) -> tuple[list[ReferencePair], list[Fault]]:
         line = text.count("\n", 0, start) + 1
         category = _find_category(text[gap:start]) or category
         values = _read_literal(text[start:end]) if closed else None
-        prompt, target, own = ((values or {}).get(name) for name in ("prompt", "target", "category"))
-        if isinstance(prompt, str) and isinstance(target, str):
-            named = own if isinstance(own, str) else category
-            entries.append(ReferencePair(line, named, prompt, target))
+        if not closed:
+            faults.append(
+                Fault(line, "unreadable", f"the dictionary does not end: {text[start : start + 60]!r}")
+            )
+        elif values is None:
+            faults.append(Fault(line, "unreadable", f"not a literal: {text[start : start + 60]!r}"))
         else:
-            what = "not a literal" if values is None else "prompt or target is not text"
-            what = what if closed else "the dictionary does not end"
-            faults.append(Fault(line, "unreadable", f"{what}: {text[start : start + 60]!r}"))
+            strings = [values.get(name) for name in ("prompt", "target", "category")]
+            if isinstance(strings[0], str) and isinstance(strings[1], str):
+                own = strings[2] if isinstance(strings[2], str) else category
+                entries.append(ReferencePair(line, own, strings[0], strings[1]))
+            else:
+                about = f"prompt or target is not text: {text[start : start + 60]!r}"
+                faults.append(Fault(line, "unreadable", about))
         gap = place = max(end, start + 1)
     return entries, faults
 
 
 def _find_end(text: str, start: int) -> tuple[int, bool | None]:
-    """Return where to continue after the dictionary that begins at `start`, and whether it is closed there.
+    """Find the end of the dictionary that begins at `start`.
 
-    None if a nested one begins first; False if the text, or a line within a string, ends first.
+    Returns
+    -------
+    place : int
+        Where to continue.
+    closed : bool or None
+        True if the dictionary ends; None if a nested one begins first; False if the text, or a line within a
+        string, ends first.
     """
     quote = ""
     place = start + 1
@@ -235,7 +251,7 @@ def _find_broken(
     entry: ReferencePair, known: Collection[str], stopwords: Collection[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the rules of the request that an entry breaks; those of every reference benchmark come on top."""
-    if entry.category.strip() and fold_category(entry.category) not in known:
+    if entry.category.strip() and _split(entry.category) not in known:
         yield "category", f"{entry.category!r} was not requested"
     words = [word.lower() for word in _WORD.findall(entry.prompt)]
     if not MIN_WORDS <= len(words) <= MAX_WORDS:
@@ -262,11 +278,13 @@ def _has_wrong_article(article: str, target: str) -> bool:
     if not target[1:2].islower() or first in "uhUH":  # abbreviations; `unit`, `hour`
         return False
     vowel = first.lower() in _VOWEL and not target.lower().startswith(_SOUNDS_OTHERWISE)
+    if target.lower().startswith(_SOUNDS_OTHERWISE):
+        return article == "an"
     return vowel == (article == "a")
 
 
 def _check_counts(entries: Sequence[ReferencePair], known: dict[str, str], each: int) -> Iterator[Fault]:
-    counts = Counter(fold_category(entry.category) for entry in entries)
+    counts = Counter(_split(entry.category) for entry in entries)
     for folded, name in known.items():
         if counts[folded] != each:
             yield Fault(0, "count", f"category {name!r} has {counts[folded]} entries, not {each}")

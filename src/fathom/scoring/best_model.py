@@ -229,7 +229,11 @@ def find_best(
         log.info("%s of %s pairs: %s of %s models continue", end, len(ordered), len(going), len(models))
         if not going:
             break
-    found = list_standings(contest, lambda model, count: entrants[model].measure(ordered, words, count))
+
+    def measure(model: str, count: int) -> dict[Metric, Array]:
+        return entrants[model].measure(ordered, words, count)
+
+    found = list_standings(contest, measure)
     read = sum(each.scored for each in entrants.values())
     report = {"by": metric.name, "pairs": len(ordered), "read": read}
     write_json(folder / REPORT, report | {"models": [_as_row(each) for each in found]})

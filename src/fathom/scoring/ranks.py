@@ -167,9 +167,7 @@ def encode_benchmarks(tokenizer: Any, pairs: pl.DataFrame, pointer: Pointer) -> 
     prefix = encode_chat_prefix(tokenizer, pointer.add_bos) if pointer.chat_template else []
     texts = pairs["prompt"].to_list(), pairs["target"].to_list()
     encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, prefix)
-    unknown = sum(tokenizer.unk_token_id in pair.ids[pair.start :] for pair in encoded)
-    if unknown:
-        log.info("%s targets contain words unknown to the tokenizer of %s", f"{unknown:,}", pointer.name)
+    _log_unknown(tokenizer.unk_token_id, encoded, pointer.name)
     return encoded
 
 
@@ -238,6 +236,12 @@ def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:
         f"{len(plan.sequences):,}",
         f"{sum(len(found.ids) for found in plan.sequences):,}",
     )
+
+
+def _log_unknown(unknown: int | None, encoded: Sequence[EncodedPair], name: str) -> None:
+    count = sum(unknown in pair.ids[pair.start :] for pair in encoded)
+    if count:
+        log.info("%s targets contain words unknown to the tokenizer of %s", f"{count:,}", name)
 
 
 def make_frame(

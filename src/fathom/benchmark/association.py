@@ -56,16 +56,12 @@ class OutsideCounts(NamedTuple):
 class Bond(NamedTuple):
     """Bond between a term and the words before it.
 
-    Attributes
-    ----------
-    association : float
-        Logarithm of how many times as frequent it is after one of the field's own words; NaN if unknown.
-    gift : bool
-        Whether no knowledge of the field is needed.
+    `association`: logarithm of how many times as frequent it is after one of the field's own words; NaN if
+    unknown.
     """
 
     association: float
-    gift: bool
+    gift: bool  # whether no knowledge of the field is needed
 
 
 _UNKNOWN = Bond(float("nan"), False)
@@ -164,13 +160,9 @@ class AssociationFinder:
         [PMI]; a count is lessened by its standard error. What the document says, and copies of the sentence,
         do not count. It is 0 if fewer than :data:`LEAST` uses are left, or if the term after the word right
         before it is less frequent in the field than outside. So it is if the term itself is, unless one of
-        the field's own words right before it has it :data:`LEAST` times, as `Yule` has `process`.
-
-        Yields
-        ------
-        pl.DataFrame
-            Under ASSOCIATIONS; gifts without association have no row. Of a field of fewer than
-            :data:`LEAST_DOCUMENTS` documents, everything is NaN, and no term a gift.
+        the field's own words right before it has it :data:`LEAST` times, as `Yule` has `process`. Yielded:
+        under ASSOCIATIONS; gifts without association have no row. Of a field of fewer than
+        :data:`LEAST_DOCUMENTS` documents, everything is NaN, and no term a gift.
         """
         for frame in self._read():
             chosen = frame.join(matched, on=["doc_id", "position"], how="semi", maintain_order="left")
@@ -230,7 +222,6 @@ class AssociationFinder:
         return windows.select(np.isin(windows.targets, self._terms))
 
     def _associate(self, chosen: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the bonds of terms in chosen sentences; `frame` holds all of their documents."""
         numbers = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(frame["doc_id"]))}
         sentences = frame.unique(["doc_id", "clean"], maintain_order=True)
         own = self._lexicon.read(sentences["clean"])

@@ -114,7 +114,6 @@ def _count_lemmas(
 
 @cache
 def _read_table(name: str) -> list[list[str]]:
-    """Return the lines of one of symspellpy's tables, divided at blanks."""
     import symspellpy
 
     text = (files(symspellpy) / name).read_text(encoding="utf-8-sig")

@@ -25,26 +25,16 @@ from fathom.jobs.program import log
 class Benchmark:
     """The pairs of a benchmark, and how they were made.
 
-    Attributes
-    ----------
-    variant : str
-        `tf` or `tfidf`, the vocabulary of the targets, or `reference`.
-    pairs : polars.DataFrame of shape (n_pairs, 10)
-        Pairs that meet the contract PAIRS.
-    manifest : mapping
-        Inputs, parameters and versions; empty for a reference benchmark.
-    report : mapping
-        Counts of the step that made the pairs.
-    card : str
-        README.md of the benchmark (Markdown).
+    `pairs` (polars.DataFrame of shape (n_pairs, 10)): pairs that meet the contract PAIRS. `manifest`: inputs,
+    parameters and versions; empty for a reference benchmark.
     """
 
     domain: str
-    variant: str
+    variant: str  # `tf` or `tfidf`, the vocabulary of the targets, or `reference`
     pairs: pl.DataFrame = field(repr=False)
     manifest: Mapping[str, Any] = field(repr=False)
-    report: Mapping[str, Any] = field(repr=False)
-    card: str = field(repr=False)
+    report: Mapping[str, Any] = field(repr=False)  # counts of the step that made the pairs
+    card: str = field(repr=False)  # README.md of the benchmark (Markdown)
 
 
 def load_benchmark(folder: Path | str) -> Benchmark:

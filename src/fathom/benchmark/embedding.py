@@ -31,18 +31,10 @@ Precision = Literal["float32", "bfloat16"]
 
 
 class Computation(NamedTuple):
-    """How sentences are embedded.
+    """How sentences are embedded."""
 
-    Attributes
-    ----------
-    device : str
-        `cpu`, `cuda` or `cuda:N`.
-    precision : {"float32", "bfloat16"}
-        On a GPU always float32.
-    """
-
-    device: str = "cpu"
-    precision: Precision = "float32"
+    device: str = "cpu"  # `cpu`, `cuda` or `cuda:N`
+    precision: Precision = "float32"  # on a GPU always float32
 
 
 PLAIN = Computation()
@@ -67,15 +59,9 @@ Tokens = npt.NDArray[np.int32]
 
 
 class Run(NamedTuple):
-    """Consecutive sentences of one length.
+    """Consecutive sentences of one length."""
 
-    Attributes
-    ----------
-    start : int
-        Row of the first token.
-    """
-
-    start: int
+    start: int  # row of the first token
     sentences: int
     length: int
 
@@ -83,20 +69,14 @@ class Run(NamedTuple):
 class Pack(NamedTuple):
     """Sentences to compute together.
 
-    Attributes
-    ----------
-    members : array of int64 of shape (n_sentences,)
-        Which sentences, the longest first.
-    ids, positions : arrays of int64 of shape (n_rows,)
-        Token ids, and the position of each token in its sentence. Rows after the last sentence are zero.
-    runs : list of Run
-        Places of the sentences, in the order of `members`.
+    `ids`, `positions` (arrays of int64 of shape (n_rows,)): token ids, and the position of each token in its
+    sentence. Rows after the last sentence are zero.
     """
 
-    members: npt.NDArray[np.int64]
+    members: npt.NDArray[np.int64]  # int64 of shape (n_sentences,): which sentences, the longest first
     ids: npt.NDArray[np.int64]
     positions: npt.NDArray[np.int64]
-    runs: list[Run]
+    runs: list[Run]  # places of the sentences, in the order of `members`
 
 
 def pack_sentences(tokens: list[Tokens], rows: int) -> Iterator[Pack]:
@@ -132,10 +112,8 @@ def _make_pack(members: npt.NDArray[np.int64], tokens: list[Tokens], rows: int) 
 def embed_pack(network: Any, pack: Pack) -> "Tensor":
     """Return the mean hidden state of each sentence's tokens.
 
-    Returns
-    -------
-    tensor of shape (n_sentences, dimension)
-        In the order of the pack's members, of the network's type.
+    Returned: tensor of shape (n_sentences, dimension); in the order of the pack's members, of the network's
+    type.
     """
     import torch
 
@@ -200,11 +178,8 @@ class SentenceEncoder:
         """Return the unit vectors of sentences.
 
         Raise `InputError` if the memory of a GPU cannot hold a single sentence. `progress`: wraps the
-        iterator of batches, as :func:`fathom.jobs.program.show_progress` does.
-
-        Returns
-        -------
-        array of float32 of shape (n_sentences, dimension)
+        iterator of batches, as :func:`fathom.jobs.program.show_progress` does. Returned: array of float32 of
+        shape (n_sentences, dimension).
         """
         tokens = self._tokenize(sentences)
         vectors = np.empty((len(sentences), self.dimension), dtype=np.float32)
@@ -223,9 +198,7 @@ class SentenceEncoder:
     def encode_exactly(self, sentences: Sequence[str]) -> ExactVectors:
         """Return the unit vectors of sentences, each computed alone in double precision.
 
-        Returns
-        -------
-        array of float64 of shape (n_sentences, dimension)
+        Returned: array of float64 of shape (n_sentences, dimension).
         """
         tokens = self._tokenize(sentences)
         vectors = np.empty((len(sentences), self.dimension), dtype=np.float64)

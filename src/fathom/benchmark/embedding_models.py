@@ -27,21 +27,15 @@ FETCHED: dict[str, Any] = {
 class EmbeddingModel(NamedTuple):
     """A loaded model.
 
-    Attributes
-    ----------
-    embed : callable
-        Takes the network and its inputs, a dict of `input_ids` and `attention_mask`, int64 tensors of shape
-        (n_sentences, n_tokens); returns the sentence vectors, a tensor of shape (n_sentences, dimension).
-    max_tokens : int
-        Longer sentences are truncated.
-    plain_bert : bool
-        Whether `network` is a BERT whose sentence vector is the mean of its last hidden states.
+    `embed`: takes the network and its inputs, a dict of `input_ids` and `attention_mask`, int64 tensors of
+    shape (n_sentences, n_tokens); returns the sentence vectors, a tensor of shape (n_sentences, dimension).
+    `plain_bert`: whether `network` is a BERT whose sentence vector is the mean of its last hidden states.
     """
 
     network: Any
     embed: Callable[[Any, dict[str, Any]], Any]
     tokenizer: Any
-    max_tokens: int
+    max_tokens: int  # longer sentences are truncated
     lower_case: bool
     plain_bert: bool
 

@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathom.benchmark.background import load_background
-from fathom.benchmark.word_counts import SHIFT, Lexicon, Numbers, Tally, Words, list_windows
+from fathom.benchmark.word_counts import (
+    SHIFT,
+    Lexicon,
+    Numbers,
+    Tally,
+    Words,
+    list_followers,
+    list_windows,
+    locate,
+)
 
 _LEAST = 3
 """Fewest windows of an informative word."""
@@ -53,10 +62,7 @@ class _Table(NamedTuple):
 
     def locate(self, contexts: Numbers) -> Numbers:
         """Return the row of each context, -1 if absent."""
-        if not len(self.contexts):
-            return np.full(len(contexts), -1, dtype=np.int64)
-        rows = np.minimum(np.searchsorted(self.contexts, contexts), len(self.contexts) - 1)
-        return np.where(self.contexts[rows] == contexts, rows, -1)
+        return locate(self.contexts, contexts)
 
     def gather(self, rows: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Return of each use after the contexts in `rows` its place in `rows`, its column and its count."""
@@ -70,12 +76,8 @@ class _Table(NamedTuple):
 class OutsideGuess:
     """Ranks a field's own terms by how likely text outside the field makes them.
 
-    Parameters
-    ----------
-    words : Words
-        Text outside the field.
-    terms : array of int64 of shape (n_terms,)
-        Numbers of the terms, sorted.
+    `words`: text outside the field. `terms` (array of int64 of shape (n_terms,)): numbers of the terms,
+    sorted.
     """
 
     def __init__(self, words: Words, terms: Numbers) -> None:
@@ -122,7 +124,6 @@ class OutsideGuess:
         return shares
 
     def _add_windows(self, logs: Floats, places: Numbers, contexts: Numbers) -> None:
-        """Add the evidence of each word of a window for or against the terms."""
         rows = self._windows.locate(contexts)
         rows, places = rows[rows >= 0], places[rows >= 0]
         frequent = self._windows.sizes[rows] >= _LEAST
@@ -151,18 +152,12 @@ def _list_contexts(words: Words, order: int) -> tuple[Numbers, Numbers, Numbers]
     contexts = words.numbers[places - order]
     for step in range(order - 1, 0, -1):
         # of 64 bits, so that no two contexts of a corpus meet; -1 stays free
-        contexts = _mix(contexts, words.numbers[places - step])
+        mixed = contexts.astype(np.uint64) * _MIX + words.numbers[places - step].astype(np.uint64)
+        contexts = (mixed & _POSITIVE).astype(np.int64)
     return contexts, words.numbers[places], places
 
 
-def _mix(first: Numbers, second: Numbers) -> Numbers:
-    """Return one number, not negative, for two in this order."""
-    mixed = first.astype(np.uint64) * _MIX + second.astype(np.uint64)
-    return (mixed & _POSITIVE).astype(np.int64)
-
-
 def _count(terms: Numbers, contexts: Numbers, targets: Numbers) -> _Table:
-    """Count terms, and all words, after contexts."""
     names, rows = np.unique(contexts, return_inverse=True)
     pairs = Tally.of((rows << SHIFT) | targets)
     pair_rows, pair_targets = pairs.keys >> SHIFT, pairs.keys & (2**SHIFT - 1)
@@ -219,16 +214,9 @@ def _list_english() -> tuple[list[str], Numbers, Numbers, Numbers, Numbers]:
 class GiftFinder:
     """Finds terms that need no knowledge of a field.
 
-    Parameters
-    ----------
-    english : English
-    outside : Words, optional
-        Text outside the field; None: too little, so general English replaces it.
-    general : array of int64
-        Numbers of words used in papers of every field; compared only with general English, they have to be
-        twice as frequent in the field.
-    own_terms : array of int64
-        Terms that are the field's own, sorted.
+    `outside`: text outside the field; None: too little, so general English replaces it. `general`: numbers of
+    words used in papers of every field; compared only with general English, they have to be twice as frequent
+    in the field. `own_terms`: terms that are the field's own, sorted.
     """
 
     def __init__(self, english: English, outside: Words | None, general: Numbers, own_terms: Numbers) -> None:
@@ -239,11 +227,8 @@ class GiftFinder:
     def find(self, words: Words, rate: Floats, rate_outside: Floats) -> Flags:
         """Return which words of some sentences are gifts.
 
-        Parameters
-        ----------
-        words : Words
-        rate, rate_outside : array of float64 of shape (n_words,)
-            How frequent each word is in the field, in other documents, and outside.
+        `rate`, `rate_outside` (array of float64 of shape (n_words,)): how frequent each word is in the field,
+        in other documents, and outside.
         """
         english: Flags = self._measure_english(words) >= _SAID_IN_ENGLISH
         if self._guess is None:
@@ -254,10 +239,9 @@ class GiftFinder:
     def _measure_english(self, words: Words) -> Floats:
         """Return each word's share of the content words that follow the previous one in English."""
         shares = np.zeros(len(words.numbers))
-        places = np.flatnonzero(words.content[1:] & (words.sentences[1:] == words.sentences[:-1])) + 1
-        before = words.numbers[places - 1]
-        uses = self._english.followers.find((before << SHIFT) | words.numbers[places])
-        shares[places] = uses / np.maximum(1, self._english.sizes.find(before))
+        found = list_followers(words)
+        uses = self._english.followers.find(found.join())
+        shares[found.places] = uses / np.maximum(1, self._english.sizes.find(found.contexts))
         return shares
 
 

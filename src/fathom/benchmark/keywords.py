@@ -57,19 +57,13 @@ class Selected:
 class Extracted(NamedTuple):
     """Keywords of a domain.
 
-    Attributes
-    ----------
-    rows : list of tuple
-        Under :data:`COLUMNS`, by documents (most first), then alphabetically.
-    vectors : array of float64 of shape (n_keywords, dimension)
-        Their unit vectors, in the order of the rows.
-    report : dict
-        Counts of what was found and left out, by reason.
+    `vectors` (array of float64 of shape (n_keywords, dimension)): their unit vectors, in the order of the
+    rows.
     """
 
-    rows: list[tuple[Any, ...]]
+    rows: list[tuple[Any, ...]]  # under :data:`COLUMNS`, by documents (most first), then alphabetically
     vectors: NDArray[np.float64]
-    report: dict[str, Any]
+    report: dict[str, Any]  # counts of what was found and left out, by reason
 
 
 def extract_keywords(
@@ -81,16 +75,9 @@ def extract_keywords(
 ) -> Extracted:
     """Extract the keywords of a domain from its abstracts [RawCorpora, Sec. 2.2, App. A.1].
 
-    Raise `InputError` if there is no abstract, or no keyword is found.
-
-    Parameters
-    ----------
-    abstracts : mapping
-        Abstracts by doc_id, in any order; empty ones are skipped.
-    encode : callable
-        Returns float64 unit vectors of phrases, of shape (n_phrases, dimension).
-    outside : mapping, optional
-        Abstracts of documents outside the domain, to find general phrases.
+    Raise `InputError` if there is no abstract, or no keyword is found. `abstracts`: abstracts by doc_id, in
+    any order; empty ones are skipped. `encode`: returns float64 unit vectors of phrases, of shape (n_phrases,
+    dimension). `outside`: abstracts of documents outside the domain, to find general phrases.
     """
     documents, others = _read_runs(abstracts), _read_runs(outside or {})
     candidates = find_candidates([run for runs in documents for run in runs], settings)

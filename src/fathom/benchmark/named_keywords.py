@@ -91,7 +91,6 @@ def _divide(texts: pl.Series) -> pl.Series:
 def _find_in_piece(
     sentences: pl.Series, start: int, numbers: dict[str, int], phrases: Phrases
 ) -> list[tuple[int, int]]:
-    """Return the sentences and keywords of one piece, by place."""
     words = (
         pl.DataFrame({"word": _divide(sentences)})
         .with_row_index("place", offset=start)

@@ -33,12 +33,9 @@ class SentenceSearcher:
     """Searches texts for sentences, such as prompts with targets; both are hashes of words.
 
     `sentences` (sequence of ndarray of shape (n_words,), uint64): see
-    :func:`fathom.corpus.fingerprints.hash_words`: without case, punctuation and white space.
-
-    Attributes
-    ----------
-    sentence, ending : ndarray of shape (n_sentences,), bool
-        Whether all words of each, or its last ones, have occurred in a row so far.
+    :func:`fathom.corpus.fingerprints.hash_words`: without case, punctuation and white space. `sentence`,
+    `ending` (ndarray of shape (n_sentences,), bool): whether all words of each, or its last ones, have
+    occurred in a row so far.
     """
 
     def __init__(self, sentences: Sequence[Hashes]) -> None:
@@ -113,18 +110,10 @@ _MOST = 0.5
 
 
 class Overlap(NamedTuple):
-    """Text that occurs in training text, with counts.
+    """Text that occurs in training text, with counts."""
 
-    Attributes
-    ----------
-    stretches : DataFrame
-        Stretches of documents, under contract HELD_OUT_OVERLAP.
-    sentences : DataFrame
-        Matched sentences, under contract SENTENCE_OVERLAP.
-    """
-
-    stretches: pl.DataFrame
-    sentences: pl.DataFrame
+    stretches: pl.DataFrame  # stretches of documents, under contract HELD_OUT_OVERLAP
+    sentences: pl.DataFrame  # matched sentences, under contract SENTENCE_OVERLAP
     report: Mapping[str, Any]
 
 
@@ -207,13 +196,9 @@ def find_held_out_overlap(
 ) -> Overlap:
     """Find measured text other than pairs that occurs in training text.
 
-    Parameters
-    ----------
-    sentences : sequence of str
-        Distinct matched sentences, which attribute rates take token lists from.
-    rule : {"ending", "sentence"}
-        ending: words of documents that lie in six words in a row of a text; sentences whose last six words
-        do. sentence: both if the whole sentence does.
+    `sentences`: distinct matched sentences, which attribute rates take token lists from. `rule`: ending:
+    words of documents that lie in six words in a row of a text; sentences whose last six words do. sentence:
+    both if the whole sentence does.
     """
     read = [_Document(text) for text in documents["text"]]
     running = _WindowSearcher(read) if rule == "ending" else _WholeSearcher(read)

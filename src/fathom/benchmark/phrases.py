@@ -136,20 +136,13 @@ class Neighbour(NamedTuple):
 class Neighbours(NamedTuple):
     """Neighbours of a phrase.
 
-    Attributes
-    ----------
-    uses : int
-        How often the phrase occurs.
-    left, right : Neighbour
-        Words beside more than half of the uses, except articles.
-    followed : int
-        Uses before any content word.
+    `left`, `right`: words beside more than half of the uses, except articles.
     """
 
-    uses: int
+    uses: int  # how often the phrase occurs
     left: Neighbour
     right: Neighbour
-    followed: int
+    followed: int  # uses before any content word
 
 
 class _Side:
@@ -279,7 +272,6 @@ def _lengthen(phrase: str, neighbours: Neighbours, share: float) -> str | None:
 
 
 def _can_be_keyword(phrase: str, wordlists: WordLists) -> bool:
-    """Return whether a phrase is short enough and has no words excluded from keywords."""
     return phrase.count(" ") < MAX_WORDS and wordlists.find_fault(phrase) is None
 
 

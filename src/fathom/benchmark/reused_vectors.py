@@ -49,12 +49,9 @@ def describe_embedding(settings: Embedding, precision: str = "float32") -> dict[
 class KnownVectors(NamedTuple):
     """Vectors of an earlier run.
 
-    Attributes
-    ----------
-    places : polars.DataFrame
-        Sorted by `row`, the row of a sentence; its vector is row `place` of array number `array`.
-    arrays : sequence of ndarray of float32, of shape (n_sentences, n_dimensions)
-        The earlier run's arrays, memory-mapped, so only requested rows are read.
+    `places`: sorted by `row`, the row of a sentence; its vector is row `place` of array number `array`.
+    `arrays` (sequence of ndarray of float32, of shape (n_sentences, n_dimensions)): the earlier run's arrays,
+    memory-mapped, so only requested rows are read.
     """
 
     places: pl.DataFrame

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +35,9 @@ def _find_forms(words: tuple[str, ...]) -> NDArray[np.bool_]:
     for place, word in enumerate(words):
         starts.setdefault(word.strip()[:_SHARED].lower(), []).append(place)
     for places in starts.values():
-        for one in places:
-            for other in places:
-                if one < other and gives_away(words[one], words[other]):
-                    same[one, other] = same[other, one] = True
+        for one, other in combinations(places, 2):
+            if gives_away(words[one], words[other]):
+                same[one, other] = same[other, one] = True
     same.setflags(write=False)
     return same
 

@@ -106,16 +106,9 @@ def _find_candidates(
 
 
 def _count_terms(matches: Iterable[tuple[str, pl.DataFrame]]) -> tuple[list[str], NDArray[Any], Any]:
-    """Count the terms of each keyword's document.
+    """Return keywords, terms with the white space before them, and how often each keyword has each term.
 
-    Returns
-    -------
-    keywords : list of str, of length n_keywords
-        In the order of `matches`.
-    names : ndarray of str, of shape (n_terms,)
-        Terms with the white space before them.
-    counts : scipy.sparse.csr_matrix of int64, of shape (n_keywords, n_terms)
-        Number of occurrences.
+    Counts are a sparse matrix of int64, of shape (n_keywords, n_terms).
     """
     from sklearn.feature_extraction.text import CountVectorizer
 

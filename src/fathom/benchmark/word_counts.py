@@ -31,37 +31,25 @@ SHIFT = 32
 class Words:
     """The words of some sentences, in order.
 
-    Attributes
-    ----------
-    numbers : array of int64 of shape (n_words,)
-        Each word's number in the lexicon.
-    sentences, starts : array of int64 of shape (n_words,)
-        Its sentence, and its first character there.
-    content : array of bool of shape (n_words,)
-        Whether it is a content word.
+    `sentences`, `starts` (array of int64 of shape (n_words,)): its sentence, and its first character there.
     """
 
-    numbers: Numbers
+    numbers: Numbers  # int64 of shape (n_words,): each word's number in the lexicon
     sentences: Numbers
     starts: Numbers
-    content: NDArray[np.bool_]
+    content: NDArray[np.bool_]  # bool of shape (n_words,): whether it is a content word
 
 
 @dataclass(frozen=True)
 class Windows:
     """Every content word with each of those before it in its sentence, up to :data:`WINDOW`.
 
-    Attributes
-    ----------
-    contexts, targets : array of int64 of shape (n_windows,)
-        Numbers of the two words.
-    places : array of int64 of shape (n_windows,)
-        Place of the target among the words.
+    `contexts`, `targets` (array of int64 of shape (n_windows,)): numbers of the two words.
     """
 
     contexts: Numbers
     targets: Numbers
-    places: Numbers
+    places: Numbers  # int64 of shape (n_windows,): place of the target among the words
 
     def select(self, kept: NDArray[np.bool_]) -> "Windows":
         """Return some of them."""
@@ -142,6 +130,14 @@ def list_followers(words: Words) -> Windows:
     return Windows(words.numbers[places - 1], words.numbers[places], places)
 
 
+def locate(known: Numbers, keys: Numbers) -> Numbers:
+    """Return the place of each of some numbers among sorted ones, -1 for others."""
+    if not len(known):
+        return np.full(len(keys), -1, dtype=np.int64)
+    places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    return np.where(known[places] == keys, places, -1)
+
+
 class Tally:
     """Counts of whole numbers, added up batch by batch.
 
@@ -155,7 +151,7 @@ class Tally:
 
     def add(self, keys: Numbers, counts: Numbers | None = None) -> None:
         """Count numbers, each once or as often as `counts` says."""
-        self._pending.append(_count(keys) if counts is None else (keys, counts))
+        self._pending.append(np.unique(keys, return_counts=True) if counts is None else (keys, counts))
         if sum(len(each) for each, _ in self._pending) > _PENDING:
             self.merge()
 
@@ -175,10 +171,7 @@ class Tally:
 
     def locate(self, keys: Numbers) -> Numbers:
         """Return the place of each of some numbers among those counted, -1 for others."""
-        if not len(self.keys):
-            return np.full(len(keys), -1, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[places] == keys, places, -1)
+        return locate(self.keys, keys)
 
     def find(self, keys: Numbers) -> Numbers:
         """Return the count of each of some numbers, 0 for those that were not counted."""
@@ -199,10 +192,8 @@ class Tally:
 class LeaveOneOutCounts:
     """Counts without one document.
 
-    Parameters
-    ----------
-    documents, keys : array of int64 of shape (n_uses,)
-        Documents to leave out, and what they add to the counts.
+    `documents`, `keys` (array of int64 of shape (n_uses,)): documents to leave out, and what they add to the
+    counts.
     """
 
     def __init__(self, total: Tally, documents: Numbers, keys: Numbers) -> None:
@@ -231,8 +222,3 @@ class Distinct:
         new = ~np.isin(hashes, self._seen)
         self._seen = np.union1d(self._seen, hashes)
         return fresh.filter(pl.Series(new))
-
-
-def _count(keys: Numbers) -> tuple[Numbers, Numbers]:
-    distinct, counts = np.unique(keys, return_counts=True)
-    return distinct, counts.astype(np.int64)

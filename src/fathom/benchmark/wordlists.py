@@ -31,22 +31,15 @@ _HINT = "one lower-case entry per line; comments begin with #"
 class WordLists:
     """Words and phrases that no keyword may contain.
 
-    Parameters
-    ----------
-    lists : mapping of str to frozenset of str
-        Entries by the name of their list; an entry is one word, or several separated by single spaces.
-    kept : frozenset of str
-        Words that are allowed although their lemma is on a list, such as `mining`, whose lemma is `mine`.
-    lemmas : mapping of str to str
-        Lemma of each word; a word without an entry is its own lemma.
-    manuals : mapping of (str, str) to (float, float)
-        For two lemmas in a row, the share of manuals of programs that have them, and their mean uses per
-        million words.
+    `lists`: entries by the name of their list; an entry is one word, or several separated by single spaces.
+    `kept`: words that are allowed although their lemma is on a list, as `mining`, whose lemma is `mine`.
+    `manuals`: for two lemmas in a row, the share of manuals of programs that have them, and their mean uses
+    per million words.
     """
 
     lists: Mapping[str, frozenset[str]]
     kept: frozenset[str]
-    lemmas: Mapping[str, str]
+    lemmas: Mapping[str, str]  # a word without an entry is its own lemma
     manuals: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
 
     def find_lemma(self, word: str) -> str:
@@ -136,13 +129,9 @@ def _read_entries(path: Path | str) -> frozenset[str]:
     return frozenset(entries)
 
 
-@cache
 def load_lemmas() -> Mapping[str, str]:
     """Return spaCy's lookup table of English lemmas, without importing spaCy, which takes seconds."""
-    import spacy_lookups_data
-
-    packed = (files(spacy_lookups_data) / "data" / ENGLISH.lemmas).read_bytes()
-    table: Mapping[str, str] = json.loads(gzip.decompress(packed))
+    table: Mapping[str, str] = _read_table(ENGLISH.lemmas)
     return table
 
 
@@ -266,21 +255,23 @@ def is_no_noun(word: str) -> bool:
 
 
 def _list_lemmas(word: str, kind: str) -> set[str]:
-    found = {word, *_read_table("exc").get(kind, {}).get(word, ())}
+    found = {word, *_read_table("en_lemma_exc.json.gz").get(kind, {}).get(word, ())}
     found |= {
-        word.removesuffix(old) + new for old, new in _read_table("rules").get(kind, ()) if word.endswith(old)
+        word.removesuffix(old) + new
+        for old, new in _read_table("en_lemma_rules.json.gz").get(kind, ())
+        if word.endswith(old)
     }
     return found & _read_index()[kind]
 
 
 @cache
 def _read_index() -> dict[str, frozenset[str]]:
-    return {kind: frozenset(lemmas) for kind, lemmas in _read_table("index").items()}
+    return {kind: frozenset(lemmas) for kind, lemmas in _read_table("en_lemma_index.json.gz").items()}
 
 
 @cache
 def _read_table(name: str) -> Any:
     import spacy_lookups_data
 
-    packed = (files(spacy_lookups_data) / "data" / f"en_lemma_{name}.json.gz").read_bytes()
+    packed = (files(spacy_lookups_data) / "data" / name).read_bytes()
     return json.loads(gzip.decompress(packed))

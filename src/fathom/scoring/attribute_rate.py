@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.benchmark.wordlists import read_word_list
 from fathom.config.scoring import AttributeRate
@@ -33,8 +35,6 @@ from fathom.scoring.logits import (
 from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import Tensor
 
 
@@ -111,34 +111,19 @@ def measure_attribute_rates(
     model: Any,
     prompts: Mapping[str, Sequence[int]],
     lists: Mapping[str, Collection[int]],
-    content: "NDArray[np.bool_]",
+    content: NDArray[np.bool_],
     k: int,
     batch_tokens: int,
     name: str = "the model",
 ) -> pl.DataFrame:
     """Return the share of the k most likely content tokens after each keyword that its token list contains.
 
-    Parameters
-    ----------
-    prompts : mapping of str to sequence of int
-        Token ids of each keyword, with a BOS token first if the model uses one.
-    content : ndarray of shape (n_tokens,), bool
-        Whether each token is a content word; further entries of the model are not.
-    k : int
-        Number of most likely content tokens to count, ties broken by id; all content words if there are
-        fewer.
-
-    Returns
-    -------
-    DataFrame
-        Under contract ATTRIBUTE_RATES, by keyword.
-
-    Raises
-    ------
-    InputError
-        If a keyword is longer than the model's context, or logits are not finite.
+    Raise `InputError` if a keyword is longer than the model's context, or logits are not finite. Returned:
+    under contract ATTRIBUTE_RATES, by keyword. `prompts`: token ids of each keyword, with a BOS token first
+    if the model uses one. `content` (ndarray of shape (n_tokens,), bool): whether each token is a content
+    word; further entries of the model are not. `k`: number of most likely content tokens to count, ties
+    broken by id; all content words if there are fewer.
     """
-    import numpy as np
     import torch
 
     content_ids = np.flatnonzero(content)
@@ -218,7 +203,7 @@ _REPLACEMENT = "\ufffd"  # decoded form of a token that is only part of a charac
 class KeywordTokens(NamedTuple):
     """Content words among the tokens, of shape (n_tokens,), bool, and the tokens of each keyword."""
 
-    content: "NDArray[np.bool_]"
+    content: NDArray[np.bool_]
     lists: pl.DataFrame
     owned: Mapping[str, list[int]]
 
@@ -263,14 +248,12 @@ def decode_vocabulary(tokenizer: Any) -> list[str]:
     return [text.replace(_REPLACEMENT, "").strip().removeprefix(continuation) for text in texts]
 
 
-def find_content_tokens(names: Collection[str], stopwords: Collection[str]) -> "NDArray[np.bool_]":
+def find_content_tokens(names: Collection[str], stopwords: Collection[str]) -> NDArray[np.bool_]:
     """Return whether each token, given its text by id, is a content word, of shape (n_tokens,), bool.
 
     They have at least three characters and are not stopwords, given in lower case. Raise `InputError` if
     there is none.
     """
-    import numpy as np
-
     found = [len(name) >= MIN_CHARACTERS and name.lower() not in stopwords for name in names]
     if not any(found):
         raise InputError(
@@ -285,7 +268,7 @@ def make_token_lists(
     tokenizer: Any,
     sentences: Iterable[tuple[str, pl.DataFrame]],
     names: list[str],
-    content: "NDArray[np.bool_]",
+    content: NDArray[np.bool_],
     length: int,
 ) -> pl.DataFrame:
     """List the most frequent content tokens of each keyword's clean sentences, under TOKEN_LISTS.
@@ -308,10 +291,8 @@ def make_token_lists(
     return pl.concat(parts)
 
 
-def _count_tokens(tokenizer: Any, texts: pl.Series, size: int) -> "NDArray[np.int64]":
+def _count_tokens(tokenizer: Any, texts: pl.Series, size: int) -> NDArray[np.int64]:
     """Return how often each token occurs in some texts, as an array of shape (size,)."""
-    import numpy as np
-
     counts = np.zeros(size, dtype=np.int64)
     for start in range(0, len(texts), _SENTENCES):
         encoded = encode_texts(tokenizer, texts[start : start + _SENTENCES].to_list())

@@ -11,10 +11,8 @@ from fathom.scoring.domain_rank import DomainRankCallback
 class DomainRankOptions(BaseModel):
     """The plug-in's addition to Axolotl's configuration.
 
-    Attributes
-    ----------
-    fathom : dict
-        Parameters of :class:`fathom.scoring.domain_rank.DomainRankCallback`: `pairs`, `every` and others.
+    `fathom`: parameters of :class:`fathom.scoring.domain_rank.DomainRankCallback`: `pairs`, `every` and
+    others.
     """
 
     fathom: dict[str, Any] = {}

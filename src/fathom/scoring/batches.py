@@ -21,30 +21,21 @@ _QUEUED = 2  # batches queued per device, so that none is idle
 class Replica(NamedTuple):
     """A copy of the model.
 
-    Attributes
-    ----------
-    stages : int
-        Number of devices that it is spread over, each with its own batch.
-    others : sequence of int
-        Tokens whose log-probabilities to compute in place of every target.
-    long : int or None
-        Longer sequences share batches among themselves (:func:`fathom.models.text_model.find_long_length`).
+    `long`: longer sequences share batches among themselves
+    (:func:`fathom.models.text_model.find_long_length`).
     """
 
     projection: Projection
     device: Any
-    stages: int = 1
-    others: Sequence[int] = ()
+    stages: int = 1  # number of devices that it is spread over, each with its own batch
+    others: Sequence[int] = ()  # tokens whose log-probabilities to compute in place of every target
     long: int | None = None
 
 
 def open_replica(model: Any, ids: Sequence[int], name: str) -> Replica:
     """Return a copy of the model with its projection, chosen on some tokens.
 
-    Raises
-    ------
-    InputError
-        If the model is not causal; see :func:`fathom.scoring.logits.choose_projection`.
+    Raise `InputError` if the model is not causal; see :func:`fathom.scoring.logits.choose_projection`.
     """
     projection, device = choose_projection(model, ids, name), find_input_device(model)
     return Replica(projection, device, count_stages(model), long=find_long_length(model))
@@ -55,15 +46,9 @@ def score_sequences(
 ) -> Iterator[TokenScores]:
     """Yield the scores of all targets, in the order of the sequences; halve batches on out-of-memory.
 
-    Parameters
-    ----------
-    replicas : sequence of Replica
-        The same model on each device. The batches do not depend on the number of replicas.
-    sequences : sequence of ScoredSequence
-        The longest first.
-    resume : Resume, optional
-        Saves finished sequences. A resumed run uses the batches of an uninterrupted one, so that scores have
-        the same bytes.
+    `replicas`: the same model on each device. The batches do not depend on the number of replicas.
+    `sequences`: the longest first. `resume`: saves finished sequences. A resumed run uses the batches of an
+    uninterrupted one, so that scores have the same bytes.
     """
     import torch
 

@@ -9,9 +9,11 @@ import gc
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.benchmark.target_words import list_words
 from fathom.errors import InputError
@@ -29,11 +31,7 @@ from fathom.statistics.anytime import Order, estimate_models, find_reach, measur
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import BITS, RANK, RIVAL_RANK, Metric
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 FIRST, GROWTH = 200, 1.5
 """Pairs before the first look, and the factor of pairs between looks."""
@@ -49,23 +47,14 @@ _WORDS = 3  # first words of a prompt: pairs that share them are drawn together,
 class Standing(NamedTuple):
     """Result of one model.
 
-    Attributes
-    ----------
-    verdict : str
-        best; worse: significantly; alike: not significantly different from the best.
-    pairs : int
-        Pairs that it and the best share.
-    bits, best_bits : float
-        Its mean knowledge in bits on these pairs, and the best's; NaN if pairs have none.
-    rank, best_rank : float
-        Their geometric mean ranks.
-    rival_rank, best_rival_rank : float
-        The same among rivals, the targets of the benchmark; NaN if no pair has one.
+    `bits`, `best_bits`: its mean knowledge in bits on these pairs, and the best's; NaN if pairs have none.
+    `rank`, `best_rank`: their geometric mean ranks. `rival_rank`, `best_rival_rank`: the same among rivals,
+    the targets of the benchmark; NaN if no pair has one.
     """
 
     model: str
-    verdict: str
-    pairs: int
+    verdict: str  # best; worse: significantly; alike: not significantly different from the best
+    pairs: int  # pairs that it and the best share
     bits: float
     best_bits: float
     rank: float
@@ -81,8 +70,6 @@ def order_pairs(pairs: pl.DataFrame) -> tuple[pl.DataFrame, Order]:
     the j-th of n has the place (j + u) / n, with u from a hash of the keyword. So any first part of the pairs
     holds about that part of every keyword's. Without two keywords documents or pairs stand in for them.
     """
-    import numpy as np
-
     names = choose_clusters(pairs).names
     starts = [" ".join(prompt.split()[:_WORDS]) for prompt in pairs["prompt"]]
     sentences: dict[str, set[str]] = {}
@@ -121,7 +108,6 @@ class Contest:
     """
 
     def __init__(self, models: Sequence[str], order: Order) -> None:
-        import numpy as np
         from scipy.stats import t
 
         if len(models) < 2:
@@ -138,15 +124,13 @@ class Contest:
         self.pairs = np.zeros((count, count), dtype=np.int64)
         self._first = 0
 
-    def look(self, losses: Mapping[str, "Array"], share: float) -> None:
+    def look(self, losses: Mapping[str, Array], share: float) -> None:
         """Compare the models that have the first pairs; other verdicts stay.
 
         Losses are bits times -1, or logarithms of ranks, of shape (n_first_pairs,), float64: low is good, and
         means are compared by their difference. `share` is that of the order; after the last pair everything
         is decided.
         """
-        import numpy as np
-
         here = [place for place, model in enumerate(self.models) if model in losses]
         end, total = self._order.find_end(share), len(self._order.places)
         if len(here) < 2 or not end:
@@ -205,10 +189,8 @@ class _Entrant:
         self._tables.append(scores)
         self.scored = end
 
-    def measure(self, pairs: pl.DataFrame, words: list[str], count: int) -> "dict[Metric, Array]":
+    def measure(self, pairs: pl.DataFrame, words: list[str], count: int) -> dict[Metric, Array]:
         """Return its metrics on the first pairs, as if there were no others."""
-        import numpy as np
-
         tables = [read_table(path, SCORES, [RANK.name])[RANK.name].to_numpy() for path in self._tables]
         own, others = (
             np.concatenate(each)[:count] for each in zip(*map(read_first_tokens, self._tables), strict=True)
@@ -225,13 +207,9 @@ def find_best(
 ) -> list[Standing]:
     """Find the best of several models, and write a report to REPORT in a folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Also for scores of the pairs read; finished ones are reused.
-    by : {"bits", "rank"}
-        Metric to compare. Bits are computed for the pairs read so far, with all candidates, leaving out
-        pairs without bits; without two keywords and different targets, ranks are compared.
+    `folder`: also for scores of the pairs read; finished ones are reused. `by`: metric to compare. Bits are
+    computed for the pairs read so far, with all candidates, leaving out pairs without bits; without two
+    keywords and different targets, ranks are compared.
     """
     metric, pairs = choose_metric(pairs, by)
     words = list_words(pairs["target"].to_list())
@@ -252,7 +230,7 @@ def find_best(
         if not going:
             break
 
-    def measure(model: str, count: int) -> "dict[Metric, Array]":
+    def measure(model: str, count: int) -> dict[Metric, Array]:
         return entrants[model].measure(ordered, words, count)
 
     found = list_standings(contest, measure)
@@ -285,10 +263,8 @@ def choose_metric(pairs: pl.DataFrame, by: str) -> tuple[Metric, pl.DataFrame]:
     return BITS, pairs.filter(known)
 
 
-def _require_values(values: "Mapping[str, Array]", metric: Metric) -> None:
+def _require_values(values: Mapping[str, Array], metric: Metric) -> None:
     """Raise `InputError` if a model has no bits on some pairs: its tokens span prompt and target."""
-    import numpy as np
-
     for model, each in values.items():
         if count := int(np.isnan(each).sum()):
             raise InputError(
@@ -298,15 +274,11 @@ def _require_values(values: "Mapping[str, Array]", metric: Metric) -> None:
             )
 
 
-def _turn(metric: Metric, values: "Array") -> "Array":
-    import numpy as np
-
+def _turn(metric: Metric, values: Array) -> Array:
     return np.asarray(-metric.sign * (np.log(values) if metric.is_factor else values))
 
 
-def list_standings(
-    contest: Contest, measure: "Callable[[str, int], Mapping[Metric, Array]]"
-) -> list[Standing]:
+def list_standings(contest: Contest, measure: Callable[[str, int], Mapping[Metric, Array]]) -> list[Standing]:
     """Return the result of each model, the best first, then by difference from it.
 
     `measure` gives a model's values on so many first pairs, by metric.
@@ -323,9 +295,7 @@ def list_standings(
     return [standing for _, standing in found]
 
 
-def _average(metric: Metric, values: "Array") -> float:
-    import numpy as np
-
+def _average(metric: Metric, values: Array) -> float:
     known = values[~np.isnan(values)]
     statistic = GEOMETRIC_MEAN if metric.is_factor else MEAN
     return measure_values(known, statistic, 0.0) if len(known) else math.nan

@@ -17,16 +17,15 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.benchmark.target_words import find_forms, list_words
 from fathom.models.tokens import encode_pairs
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 _CONTEXTS = ("a", ",", ")", "1")
@@ -53,35 +52,25 @@ def choose_rivals(tokenizer: Any, targets: Sequence[str]) -> Rivals:
 class RivalRanks(NamedTuple):
     """Rank of each pair's target among its rivals.
 
-    Attributes
-    ----------
-    rank : ndarray of shape (n_pairs,), float64
-        1 + number of rivals that the prompt favours more, ties counted half; NaN without rivals.
-    first : list of str
-        The rival that each prompt favours most, without its space; empty if the target is ahead of all.
+    `rank` (ndarray of shape (n_pairs,), float64): 1 + number of rivals that the prompt favours more, ties
+    counted half; NaN without rivals. `first`: the rival that each prompt favours most, without its space;
+    empty if the target is ahead of all.
     """
 
-    rank: "NDArray[np.float64]"
+    rank: NDArray[np.float64]
     first: list[str]
 
 
 def rank_among_rivals(
-    rivals: Rivals, targets: Sequence[str], own: "NDArray[np.float64]", others: "NDArray[np.float32]"
+    rivals: Rivals, targets: Sequence[str], own: NDArray[np.float64], others: NDArray[np.float32]
 ) -> RivalRanks:
     """Rank the target of each pair among the benchmark's targets except other forms of its word.
 
-    A target that is no rival itself, as there are too many, has no rank.
-
-    Parameters
-    ----------
-    own : ndarray of shape (n_pairs,), float64
-        Log-probability of each target's first token after its prompt, in nats; NaN for a pair that does not
-        count, see :class:`fathom.scoring.ranks.FirstTokens`.
-    others : ndarray of shape (n_pairs, n_rivals), float32
-        Log-probability of each rival's first token after each prompt.
+    A target that is no rival itself, as there are too many, has no rank. `own` (ndarray of shape (n_pairs,),
+    float64): log-probability of each target's first token after its prompt, in nats; NaN for a pair that does
+    not count, see :class:`fathom.scoring.ranks.FirstTokens`. `others` (ndarray of shape (n_pairs, n_rivals),
+    float32): log-probability of each rival's first token after each prompt.
     """
-    import numpy as np
-
     counts = ~np.isnan(own)
     usual = others[counts].mean(0, dtype=np.float64) if counts.any() else np.zeros(others.shape[1])
     places = {word: place for place, word in enumerate(rivals.words)}
@@ -111,32 +100,28 @@ _CHUNK = 4_000_000
 class PairBits(NamedTuple):
     """What prompts tell a model about their targets.
 
-    Attributes
-    ----------
-    bits : ndarray of shape (n_pairs,), float64
-        Negative where the model prefers other targets; NaN where there is no other keyword or no candidate.
-    ceiling : ndarray of shape (n_pairs,), float64
-        log2 of the number of candidates, the most that `bits` can be; NaN as `bits`.
-    sharpness : list of float or None
-        Inverse temperature of each fold, fitted on the keywords of the others; None where there are none. If
-        names put all keywords in one fold, each is its own, in the order of names.
+    `bits` (ndarray of shape (n_pairs,), float64): negative where the model prefers other targets; NaN where
+    there is no other keyword or no candidate. `ceiling` (ndarray of shape (n_pairs,), float64): log2 of the
+    number of candidates, the most that `bits` can be; NaN as `bits`. `sharpness`: inverse temperature of each
+    fold, fitted on the keywords of the others; None where there are none. If names put all keywords in one
+    fold, each is its own, in the order of names.
     """
 
-    bits: "Array"
-    ceiling: "Array"
+    bits: Array
+    ceiling: Array
     sharpness: list[float | None]
 
 
 class _Given(NamedTuple):
     """Data for measuring shares; `usual` is by keyword, `codes` gives each pair's keyword."""
 
-    own: "Array"
-    others: "NDArray[np.float32]"
-    usual: "Array"
-    codes: "NDArray[np.int64]"
-    places: "NDArray[np.int64]"
-    allowed: "NDArray[np.bool_]"
-    known: "NDArray[np.bool_]"
+    own: Array
+    others: NDArray[np.float32]
+    usual: Array
+    codes: NDArray[np.int64]
+    places: NDArray[np.int64]
+    allowed: NDArray[np.bool_]
+    known: NDArray[np.bool_]
 
 
 def choose_fold(keyword: str) -> int:
@@ -144,13 +129,11 @@ def choose_fold(keyword: str) -> int:
     return int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big") % FOLDS
 
 
-def find_known(targets: Sequence[str], keywords: Sequence[str]) -> "NDArray[np.bool_]":
+def find_known(targets: Sequence[str], keywords: Sequence[str]) -> NDArray[np.bool_]:
     """Return which pairs of a benchmark have bits, whatever the model.
 
     Their target is a candidate, others are no forms of it, and there is another keyword with such pairs.
     """
-    import numpy as np
-
     words = list_words(targets)
     counts = (~find_forms(words)).sum(axis=1)
     candidates = {word for word, count in zip(words, counts, strict=True) if count}
@@ -162,23 +145,16 @@ def measure_bits(
     rivals: Rivals,
     targets: Sequence[str],
     keywords: Sequence[str],
-    own: "Array",
-    others: "NDArray[np.float32]",
+    own: Array,
+    others: NDArray[np.float32],
 ) -> PairBits:
     """Measure bits of the target of each pair; other forms of its word are not candidates.
 
-    A target that is no rival itself, as there are too many, has no bits.
-
-    Parameters
-    ----------
-    own : ndarray of shape (n_pairs,), float64
-        Log-probability of each target's first token after its prompt, in nats; NaN for a pair that does not
-        count, see :class:`fathom.scoring.ranks.FirstTokens`.
-    others : ndarray of shape (n_pairs, n_rivals), float32
-        Log-probability of each rival's first token after each prompt.
+    A target that is no rival itself, as there are too many, has no bits. `own` (ndarray of shape (n_pairs,),
+    float64): log-probability of each target's first token after its prompt, in nats; NaN for a pair that does
+    not count, see :class:`fathom.scoring.ranks.FirstTokens`. `others` (ndarray of shape (n_pairs, n_rivals),
+    float32): log-probability of each rival's first token after each prompt.
     """
-    import numpy as np
-
     places = {word: place for place, word in enumerate(rivals.words)}
     found = np.array([places.get(target, -1) for target in targets], dtype=np.int64)
     names, codes = np.unique(np.array(keywords, dtype=str), return_inverse=True)
@@ -198,7 +174,7 @@ def measure_bits(
     sharpness: list[float | None] = []
 
     @cache
-    def measure(place: int) -> "Array":
+    def measure(place: int) -> Array:
         return _measure_logs(given, SHARPNESSES[place])
 
     for fold in range(max(FOLDS, int(folds.max()) + 1)):
@@ -215,7 +191,7 @@ def measure_bits(
     return PairBits(bits, np.where(np.isnan(bits), np.nan, ceiling), sharpness)
 
 
-def _climb(measure: "Callable[[int], Array]", rows: "NDArray[np.bool_]") -> int:
+def _climb(measure: Callable[[int], Array], rows: NDArray[np.bool_]) -> int:
     """Return the place of the best sharpness; the likelihood is concave in it, so every hill is the top."""
     place = SHARPNESSES.index(1.0)
     for step in (-1, 1):
@@ -226,22 +202,16 @@ def _climb(measure: "Callable[[int], Array]", rows: "NDArray[np.bool_]") -> int:
     return place
 
 
-def _average_others(
-    others: "NDArray[np.float32]", codes: "NDArray[np.int64]", read: "NDArray[np.bool_]"
-) -> "Array":
+def _average_others(others: NDArray[np.float32], codes: NDArray[np.int64], read: NDArray[np.bool_]) -> Array:
     """Return the mean of each rival over the prompts of all other keywords that are read, by keyword."""
-    import numpy as np
-
     count = int(codes.max()) + 1
     sizes = np.bincount(codes[read], minlength=count)
     sums = np.stack([others[read & (codes == code)].sum(axis=0, dtype=np.float64) for code in range(count)])
     return np.asarray((sums.sum(axis=0) - sums) / (sizes.sum() - sizes)[:, None])
 
 
-def _measure_logs(given: _Given, sharpness: float) -> "Array":
+def _measure_logs(given: _Given, sharpness: float) -> Array:
     """Return ln of each target's share of the candidates; NaN if unknown."""
-    import numpy as np
-
     logs = np.full(len(given.others), np.nan)
     rows = np.flatnonzero(given.known)
     step = max(1, _CHUNK // given.others.shape[1])

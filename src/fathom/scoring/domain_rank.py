@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Scoring, Summary
 from fathom.errors import InputError
@@ -28,10 +30,6 @@ from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import BITS, RANK, RANKS, RIVAL_RANK, Metric
 from fathom.statistics.summaries import resample_values, select_known
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 EVERY, PAIRS = 100, 200
 """Steps from one measurement to the next, and pairs in each, by default."""
 
@@ -44,17 +42,11 @@ Pairs = pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]
 class Patience(NamedTuple):
     """When a model's knowledge of a domain counts as flat.
 
-    Attributes
-    ----------
-    patience : int or None
-        So many measurements in a row without an improvement; None: never.
-    min_change : float
-        An improvement counts if it is more than this since the last one, with the whole interval of the
-        change, by paired bootstrap over keywords: in bits; by rank, as a share of the geometric mean rank.
-    lead : {"bits", "rank"}
+    `min_change`: an improvement counts if it is more than this since the last one, with the whole interval of
+    the change, by paired bootstrap over keywords: in bits; by rank, as a share of the geometric mean rank.
     """
 
-    patience: int | None = None
+    patience: int | None = None  # so many measurements in a row without an improvement; None: never
     min_change: float = 0.0
     lead: Literal["bits", "rank"] = "bits"
 
@@ -71,32 +63,19 @@ class Improving(TypedDict, total=False):
 class DomainRankPoint:
     """A measurement.
 
-    Attributes
-    ----------
-    ranks, rival_ranks : dict of str to Estimate
-        Trimmed and geometric mean rank with their intervals, by name of the statistic; the same among rivals,
-        the targets of these pairs.
-    bits : Estimate or None
-        Mean knowledge in bits; None where pairs have none.
-    log_probability : float
-        Mean over the pairs of the target's log-probability, in nats.
-    change : Estimate
-        Bits gained since the last improvement; by rank, the share by which the geometric mean rank is
-        lower. Paired interval.
-    improved : bool
-        Whether that counts as an improvement; the first measurement does.
-    scores : DataFrame
-        Scores of all pairs under contract SCORES, as :func:`fathom.score` gives them.
+    `ranks`, `rival_ranks`: trimmed and geometric mean rank with their intervals, by name of the statistic;
+    the same among rivals, the targets of these pairs. `change`: bits gained since the last improvement; by
+    rank, the share by which the geometric mean rank is lower. Paired interval.
     """
 
     step: int
     ranks: dict[str, Estimate]
     rival_ranks: dict[str, Estimate]
-    bits: Estimate | None
-    log_probability: float
+    bits: Estimate | None  # mean knowledge in bits; None where pairs have none
+    log_probability: float  # mean over the pairs of the target's log-probability, in nats
     change: Estimate
-    improved: bool
-    scores: pl.DataFrame
+    improved: bool  # whether that counts as an improvement; the first measurement does
+    scores: pl.DataFrame  # scores of all pairs under contract SCORES, as :func:`fathom.score` gives them
 
     def as_log(self) -> dict[str, float]:
         """Return the numbers to log beside the loss."""
@@ -207,16 +186,9 @@ class DomainRank:
     def measure(self, model: Any, step: int) -> DomainRankPoint:
         """Score the pairs on the current model, and leave everything unchanged.
 
-        Parameters
-        ----------
-        model : transformers causal language model
-            In any mode, on any device, also inside data parallelism, `torch.compile` or PEFT.
-
-        Raises
-        ------
-        InputError
-            If a pair is longer than the model's context, logits are not finite, or weights are divided among
-            processes.
+        Raise `InputError` if a pair is longer than the model's context, logits are not finite, or weights are
+        divided among processes. `model`: a causal language model of transformers in any mode, on any device,
+        also inside data parallelism, `torch.compile` or PEFT.
         """
         inner = unwrap_model(model)
         with leave_undisturbed(inner):
@@ -257,7 +229,7 @@ class DomainRank:
             self._reference = now
         return change, improved
 
-    def _resample(self, values: "NDArray[np.float64]", metric: Metric) -> dict[str, Resampled]:
+    def _resample(self, values: NDArray[np.float64], metric: Metric) -> dict[str, Resampled]:
         known, clusters = select_known(values, self._clusters)
         names = [statistic.name for statistic in metric.compared]
         return resample_values(known, clusters, Summary(), names) if len(known) else {}

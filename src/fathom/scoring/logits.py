@@ -7,7 +7,8 @@ A check before scoring ensures that this gives the model's own logits.
 """
 
 import inspect
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -201,22 +202,15 @@ def find_tolerance(model: Any, logits: "Tensor") -> float:
 class ComparedLogits(NamedTuple):
     """Logits of a model's last token, computed in two ways, and whether earlier ones depend on it.
 
-    Attributes
-    ----------
-    expected : Tensor of shape (1, n_entries)
-        The model's own logits.
-    before : Tensor of shape (1, n_entries), or None
-        Difference of the logits one token earlier if the last token is another one; 0 for causal models.
-    output_layer : Float32OutputLayer or None
-        None if the model has no text model, or no output layer with weights in a floating-point format.
-    found : Tensor of shape (1, n_entries), or None
-        Its logits.
+    `before` (Tensor of shape (1, n_entries), or None): difference of the logits one token earlier if the last
+    token is another one; 0 for causal models. `output_layer`: None if the model has no text model, or no
+    output layer with weights in a floating-point format.
     """
 
-    expected: "Tensor"
+    expected: "Tensor"  # shape (1, n_entries): the model's own logits
     before: "Tensor | None"
     output_layer: Float32OutputLayer | None
-    found: "Tensor | None"
+    found: "Tensor | None"  # shape (1, n_entries), or None: its logits
 
 
 def compare_logits(model: Any, ids: Sequence[int]) -> ComparedLogits:
@@ -252,22 +246,15 @@ def has_float_head(model: Any) -> bool:
 class Batch(NamedTuple):
     """Sequences as model input.
 
-    Attributes
-    ----------
-    ids : Tensor of shape (n_sequences, n_tokens), int64
-        Token ids, padded on the right.
-    mask : Tensor of shape (n_sequences, n_tokens), int64, or None
-        Attention mask; None without padding, when it is not needed and costs time.
-    positions : pair of Tensor of shape (n_targets,), int64
-        Row and column of the position that predicts each target, sequence by sequence.
-    targets : Tensor of shape (n_targets,), int64
-        The tokens to predict.
+    `mask` (Tensor of shape (n_sequences, n_tokens), int64, or None): attention mask; None without padding,
+    when it is not needed and costs time. `positions` (pair of Tensor of shape (n_targets,), int64): row and
+    column of the position that predicts each target, sequence by sequence.
     """
 
-    ids: "Tensor"
+    ids: "Tensor"  # shape (n_sequences, n_tokens), int64: token ids, padded on the right
     mask: "Tensor | None"
     positions: tuple["Tensor", "Tensor"]
-    targets: "Tensor"
+    targets: "Tensor"  # shape (n_targets,), int64: the tokens to predict
 
 
 def make_batch(sequences: Sequence[ScoredSequence], device: Any) -> Batch:
@@ -300,7 +287,7 @@ def score_batch(
     `others` are tokens whose log-probabilities are wanted in place of every target.
     """
     found = measure_batch(projection, sequences, device, others)
-    return join_token_scores([_convert(*each) for each in found])
+    return join_token_scores([TokenScores(*(column.cpu().numpy() for column in each)) for each in found])
 
 
 def measure_batch(
@@ -319,17 +306,13 @@ def measure_batch(
         yield measure_logits(logits, batch.targets[rows].to(logits.device), others)
 
 
-def _convert(*columns: "Tensor") -> TokenScores:
-    return TokenScores(*(column.cpu().numpy() for column in columns))
-
-
 def measure_logits(logits: "Tensor", targets: "Tensor", others: Sequence[int] = ()) -> tuple["Tensor", ...]:
     """Return rank, ties and log-probability of one token per row of logits; overwrites the logits.
 
     With `others`, their log-probabilities in each row too, in float32.
     """
     own = logits.gather(1, targets[:, None])
-    larger, equal = count_larger(logits, own), _count_equal(logits, own)
+    larger, equal = count_larger(logits, own), _count(operator.eq, logits, own)
     found = logits[:, list(others)] if others else None
     top = logits.amax(1, keepdim=True)
     # a float32 sum of numbers up to 1 is as exact as the logits; the difference is taken in float64
@@ -342,21 +325,15 @@ def measure_logits(logits: "Tensor", targets: "Tensor", others: Sequence[int] = 
 
 def count_larger(logits: "Tensor", own: "Tensor") -> "Tensor":
     """Return how many logits of each row are larger than the row's entry of `own`, of shape (n_rows, 1)."""
+    return _count(operator.gt, logits, own)
+
+
+def _count(compare: Callable[[Any, Any], Any], logits: "Tensor", own: "Tensor") -> "Tensor":
     import numpy as np
     import torch
 
     if logits.device.type == "cpu":  # row by row, NumPy counts several times as fast as PyTorch
         rows = zip(logits.numpy(), own.numpy(), strict=True)
-        return torch.tensor([np.count_nonzero(row > value) for row, value in rows], dtype=torch.long)
-    return (logits > own).sum(1)
-
-
-def _count_equal(logits: "Tensor", own: "Tensor") -> "Tensor":
-    """Return how many logits of each row equal the row's entry of `own`, itself included."""
-    import numpy as np
-    import torch
-
-    if logits.device.type == "cpu":
-        rows = zip(logits.numpy(), own.numpy(), strict=True)
-        return torch.tensor([np.count_nonzero(row == value) for row, value in rows], dtype=torch.long)
-    return (logits == own).sum(1)
+        return torch.tensor([np.count_nonzero(compare(*each)) for each in rows], dtype=torch.long)
+    counts: Tensor = compare(logits, own).sum(1)
+    return counts

@@ -45,7 +45,11 @@ def read_pairs(path: Path | str) -> pl.DataFrame:
     keys and blank lines are ignored. The message for a line without a text gives its number.
     """
     path = Path(path)
-    pairs = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path)
+    pairs = (
+        _read_parquet(path)
+        if path.suffix == ".parquet"
+        else take_rows(read_json_lines(path), f"{path}, line")
+    )
     if pairs.is_empty():
         raise InputError("no pairs in this file", str(path), "each line needs a prompt and a target")
     return pairs
@@ -71,11 +75,12 @@ def has_pairs(path: Path | str) -> bool:
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:
-    """Read pairs from a parquet file of the workflow, or of anyone's prompts and targets."""
     with explain_damage(path), open_table(path, REQUIRED) as file:
-        columns = [column for column in _READ if column in file.schema_arrow.names]
-        empty = [name for name in columns if name not in REQUIRED and _is_empty(file, name)]
-        columns = [name for name in columns if name not in empty]
+        columns = [
+            name
+            for name in _READ
+            if name in file.schema_arrow.names and (name in REQUIRED or not _is_empty(file, name))
+        ]
     pairs = read_table(path, PAIRS, columns, foreign=True)
     _check_texts(pairs, str(path))
     return complete_pairs(pairs)
@@ -84,10 +89,6 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 def _is_empty(file: pq.ParquetFile, name: str) -> bool:
     column = file.read(columns=[name])[name]
     return bool(column.null_count == len(column))
-
-
-def _read_lines(path: Path) -> pl.DataFrame:
-    return take_rows(read_json_lines(path), f"{path}, line")
 
 
 def take_rows(rows: Sequence[Any], where: str) -> pl.DataFrame:
@@ -110,9 +111,7 @@ def take_rows(rows: Sequence[Any], where: str) -> pl.DataFrame:
     ]
     values = []
     for number, row in enumerate(rows, start=1):
-        texts = [
-            _write_id(row.get(column)) if column not in REQUIRED else row.get(column) for column in columns
-        ]
+        texts = [row.get(name) if name in REQUIRED else _write_id(row.get(name)) for name in columns]
         wrong = [column for column, text in zip(columns, texts, strict=True) if not isinstance(text, str)]
         if wrong:
             raise InputError(
@@ -130,10 +129,7 @@ def _write_id(value: Any) -> Any:
 def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Read or convert pairs from a file, a frame, or a list of mappings.
 
-    Raises
-    ------
-    InputError
-        If there are no pairs, or a text is missing.
+    Raise `InputError` if there are no pairs, or a text is missing.
     """
     if isinstance(pairs, str | Path):
         return read_pairs(pairs)

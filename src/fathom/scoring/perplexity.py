@@ -6,9 +6,11 @@ Source: [BeyondBenchmarks, Sec. 2.11].
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Perplexity
 from fathom.corpus.held_out import SPLIT, select_held_out
@@ -25,10 +27,6 @@ from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoredSequence
 from fathom.statistics.likelihood import sum_likelihoods
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class Windows(NamedTuple):
@@ -134,18 +132,11 @@ def score_texts(
 ) -> pl.DataFrame:
     """Return the likelihood of each document, in their order; under PERPLEXITY.
 
-    All tokens are predicted; those in stretches of training text are summed separately. Documents
-    without a scored token have 0 tokens. Raise `InputError` if log-probabilities are not finite.
-
-    Parameters
-    ----------
-    model : transformers causal language model, or list of copies of one model on several devices
-        Batches are distributed over the devices; the likelihoods do not depend on their number.
-    texts : DataFrame
-        Columns doc_id, text, and, if stretches occur in training text, `stretches`; see
-        :func:`join_stretches`.
-    batch_tokens : int
-        Tokens per batch, including padding; halved on out-of-memory of a GPU.
+    All tokens are predicted; those in stretches of training text are summed separately. Documents without a
+    scored token have 0 tokens. Raise `InputError` if log-probabilities are not finite. `model`: batches are
+    distributed over the devices; the likelihoods do not depend on their number. `texts`: columns doc_id,
+    text, and, if stretches occur in training text, `stretches`; see :func:`join_stretches`. `batch_tokens`:
+    tokens per batch, including padding; halved on out-of-memory of a GPU.
     """
     documents = encode_texts(tokenizer, texts, add_bos)
     nats = score_tokens(model, documents, texts["doc_id"].to_list(), windows, batch_tokens, name)
@@ -189,7 +180,12 @@ class Cut(NamedTuple):
 
 def cut_documents(documents: Sequence[Document], doc_ids: Sequence[str], windows: Windows) -> list[Cut]:
     """Return the windows of all documents, the longest first, in the same order for any of these."""
-    cuts = [Cut(row, *each) for row, document in enumerate(documents) for each in _place(document, windows)]
+    cuts = []
+    for row, document in enumerate(documents):
+        first = document.start
+        for window in cut_windows(document, windows):
+            cuts.append(Cut(row, first, window))
+            first += len(window.targets)
     return sorted(cuts, key=lambda each: (-len(each.window.ids), doc_ids[each.row], each.window.ids))
 
 
@@ -202,7 +198,8 @@ def fill_nats(
     """Return the negative log-probability of each token, given those of the scored tokens of windows."""
     nats: list[list[float]] = [[math.nan] * len(each.ids) for each in documents]
     for cut, log_probability in scored:
-        _check_finite(log_probability, doc_ids[cut.row], name)
+        if not np.isfinite(log_probability).all():
+            raise describe_non_finite(name, f"document {doc_ids[cut.row]!r}", "perplexity")
         nats[cut.row][cut.first : cut.first + len(log_probability)] = (-log_probability).tolist()
     return nats
 
@@ -220,17 +217,9 @@ def join_stretches(texts: pl.DataFrame, overlap: Path | None) -> pl.DataFrame:
     return texts.join(stretches, on="doc_id", how="left", maintain_order="left")
 
 
-def _place(document: Document, windows: Windows) -> Iterator[tuple[int, ScoredSequence]]:
-    """Give each window the index of its first scored token in the document."""
-    first = document.start
-    for window in cut_windows(document, windows):
-        yield first, window
-        first += len(window.targets)
-
-
 def _score_windows(
     models: Sequence[Any], windows: Sequence[Cut], batch_tokens: int, name: str
-) -> Iterator[tuple[Cut, "NDArray[np.float64]"]]:
+) -> Iterator[tuple[Cut, NDArray[np.float64]]]:
     if not windows:
         return
     sample = windows[0].window.ids
@@ -242,13 +231,6 @@ def _score_windows(
             each = next(waiting)
             yield each, found.log_probability[done : done + len(each.window.targets)]
             done += len(each.window.targets)
-
-
-def _check_finite(log_probability: "NDArray[np.float64]", doc_id: str, name: str) -> None:
-    import numpy as np
-
-    if not np.isfinite(log_probability).all():
-        raise describe_non_finite(name, f"document {doc_id!r}", "perplexity")
 
 
 def _make_frame(

@@ -5,9 +5,11 @@ Parts of a benchmark are scored with first tokens, for computing bits of the who
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.benchmark import VARIANTS
 from fathom.errors import InputError
@@ -23,10 +25,6 @@ from fathom.models.tokens import count_encoded_otherwise
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.ranks import ScoringOptions, check_pairs, score_among, score_benchmarks
 from fathom.scoring.served_ranks import score_served, score_served_among
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class ScoreFiles(NamedTuple):
@@ -163,7 +161,6 @@ def plan_part(name: str, pairs: Path, scores: Path, words: Sequence[str]) -> Mea
     """
 
     def measure(model: OpenModel, outputs: Sequence[Path], resume: Resume) -> None:
-        import numpy as np
         from safetensors.numpy import save_file
 
         if isinstance(model, ServedModel):
@@ -182,7 +179,7 @@ def plan_part(name: str, pairs: Path, scores: Path, words: Sequence[str]) -> Mea
     )  # fmt: skip
 
 
-def read_first_tokens(scores: Path) -> "tuple[NDArray[np.float64], NDArray[np.float32]]":
+def read_first_tokens(scores: Path) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
     """Return the log-probabilities of the first tokens of targets, and of all candidates, beside scores."""
     from safetensors.numpy import load_file
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
@@ -19,10 +21,6 @@ from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 class ScoringOptions(NamedTuple):
     """Options of scoring; see :func:`score_benchmarks`."""
@@ -36,18 +34,15 @@ class ScoringOptions(NamedTuple):
 class FirstTokens(NamedTuple):
     """Data for calculating ranks among rivals and bits.
 
-    Attributes
-    ----------
-    own : ndarray of shape (n_pairs,), float64
-        Log-probability of each target's first token after its prompt, in nats; NaN where the pair is backed
-        off: that token holds text of the prompt, so the rivals' tokens do not compare with it.
-    others : ndarray of shape (n_pairs, n_rivals), float32, or None
-        Log-probability of each rival's first token after each prompt; None without pairs.
+    `own` (ndarray of shape (n_pairs,), float64): log-probability of each target's first token after its
+    prompt, in nats; NaN where the pair is backed off: that token holds text of the prompt, so the rivals'
+    tokens do not compare with it. `others` (ndarray of shape (n_pairs, n_rivals), float32, or None):
+    log-probability of each rival's first token after each prompt; None without pairs.
     """
 
     rivals: Rivals
-    own: "NDArray[np.float64]"
-    others: "NDArray[np.float32] | None"
+    own: NDArray[np.float64]
+    others: NDArray[np.float32] | None
 
 
 def score_benchmarks(
@@ -61,6 +56,9 @@ def score_benchmarks(
 ) -> list[pl.DataFrame]:
     """Score a model on several benchmarks; sequences that their pairs share are read once.
 
+    Raise `InputError` if a benchmark has duplicate pair ids, a pair is longer than the model's context,
+    logits are not finite, a target token has no logit, or the model is not causal.
+
     Parameters
     ----------
     model : transformers causal language model, or list of copies of one model on several devices
@@ -72,12 +70,6 @@ def score_benchmarks(
     report : dict, optional
         Receives `projection`, how logits were computed, and `sharpness`, of each benchmark by fold of
         keywords: see :class:`fathom.scoring.bits.PairBits`.
-
-    Raises
-    ------
-    InputError
-        If a benchmark has duplicate pair ids, a pair is longer than the model's context, logits are not
-        finite, a target token has no logit, or the model is not causal.
     """
     for pairs in benchmarks:
         check_pairs(pairs)
@@ -113,8 +105,6 @@ def _read(
     rivals: Sequence[Rivals],
     options: ScoringOptions,
 ) -> list[tuple[pl.DataFrame, FirstTokens]]:
-    import numpy as np
-
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     encoded = encode_benchmarks(tokenizer, joined, options.pointer)
     names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
@@ -221,8 +211,6 @@ def check_entries(entries: int, encoded: Sequence[EncodedPair], names: Sequence[
 
 def _check_finite(part: TokenScores, before: int, plan: ScoringPlan, names: Sequence[str], name: str) -> None:
     """Raise `InputError` if a log-probability is not finite; `before`: number of tokens in earlier parts."""
-    import numpy as np
-
     wrong = np.flatnonzero(~np.isfinite(part.log_probability))
     if len(wrong):
         row = before + int(wrong[0])
@@ -260,8 +248,6 @@ def make_frame(
     pairs: pl.DataFrame, encoded: Sequence[EncodedPair], rows: Sequence[TokenScores], entries: int
 ) -> pl.DataFrame:
     """Return scores by pair, such as mean rank and probability over a target's tokens; without rivals."""
-    import numpy as np
-
     columns: dict[str, tuple[Any, Any]] = {
         "tokens": ([len(row.rank) for row in rows], pl.Int32),
         "rank": ([float(row.rank.mean()) for row in rows], pl.Float64),

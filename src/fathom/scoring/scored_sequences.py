@@ -18,21 +18,13 @@ if TYPE_CHECKING:
 class TokenScores(NamedTuple):
     """Scores of single target tokens.
 
-    Attributes
-    ----------
-    rank : ndarray of shape (n_tokens,), int64
-        1 + number of strictly larger logits.
-    ties : ndarray of shape (n_tokens,), int64
-        Other vocabulary entries with an equal logit.
-    log_probability : ndarray of shape (n_tokens,), float64
-        In nats.
-    others : ndarray of shape (n_tokens, n_others), float32, optional
-        Log-probabilities, in place of each token, of other requested tokens.
+    `others` (ndarray of shape (n_tokens, n_others), float32): log-probabilities, in place of each token, of
+    other requested tokens.
     """
 
-    rank: "NDArray[np.int64]"
-    ties: "NDArray[np.int64]"
-    log_probability: "NDArray[np.float64]"
+    rank: "NDArray[np.int64]"  # shape (n_tokens,), int64: 1 + number of strictly larger logits
+    ties: "NDArray[np.int64]"  # shape (n_tokens,), int64: other vocabulary entries with an equal logit
+    log_probability: "NDArray[np.float64]"  # shape (n_tokens,), float64: in nats
     others: "NDArray[np.float32] | None" = None
 
     def pick(self, rows: list[int]) -> "TokenScores":
@@ -55,32 +47,19 @@ def join_token_scores(parts: Sequence[TokenScores]) -> TokenScores:
 
 
 class ScoredSequence(NamedTuple):
-    """One token sequence that the model reads.
+    """One token sequence that the model reads."""
 
-    Attributes
-    ----------
-    ids : tuple of int
-        Input tokens. The last token of a pair predicts nothing and is left out.
-    targets : list of (int, int)
-        Position in `ids` and the token to be predicted after it, sorted.
-    """
-
-    ids: tuple[int, ...]
-    targets: list[tuple[int, int]]
+    ids: tuple[int, ...]  # input tokens. The last token of a pair predicts nothing and is left out.
+    targets: list[tuple[int, int]]  # position in `ids` and the token to be predicted after it, sorted
 
 
 class ScoringPlan(NamedTuple):
     """Sequences to read, the longest first, and where each pair finds its tokens' scores.
 
-    Attributes
-    ----------
-    sequences : list of ScoredSequence
-        They do not depend on the order of the pairs.
-    rows : list of lists of int
-        For each pair, the indices of its target tokens among the targets of all sequences, concatenated.
+    `rows`: for each pair, the indices of its target tokens among the targets of all sequences, concatenated.
     """
 
-    sequences: list[ScoredSequence]
+    sequences: list[ScoredSequence]  # they do not depend on the order of the pairs
     rows: list[list[int]]
 
 

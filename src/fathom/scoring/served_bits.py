@@ -7,7 +7,9 @@ distinct beginning of a target.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
@@ -28,9 +30,6 @@ from fathom.scoring.ranks import FirstTokens
 from fathom.scoring.served_requests import Asking, ask_in_order
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from fathom.models.tokens import EncodedPair
 
 
@@ -63,8 +62,6 @@ def ask_first_tokens(
 
     See :attr:`fathom.models.served.ServedModel.following`. `encoded` has one benchmark after the other.
     """
-    import numpy as np
-
     way, name, entries = model.following[0], model.address.name, model.entries
     questions = plan_places(benchmarks, rivals, encoded, only_first=True)
     requests = _cut_questions(questions, way)
@@ -86,14 +83,12 @@ def ask_first_tokens(
 
 
 def gather_first_tokens(
-    given: "Mapping[tuple[int, ...], tuple[tuple[int, ...], NDArray[np.float32]]]",
+    given: Mapping[tuple[int, ...], tuple[tuple[int, ...], NDArray[np.float32]]],
     benchmarks: Sequence[pl.DataFrame],
     rivals: Sequence[Rivals],
     encoded: "Sequence[EncodedPair]",
 ) -> list[FirstTokens]:
     """Return the first tokens of targets and rivals, given the tokens after each prompt, sorted, in nats."""
-    import numpy as np
-
     found, start = [], 0
     for pairs, each in zip(benchmarks, rivals, strict=True):
         own, others = np.empty(len(pairs)), np.empty((len(pairs), len(each.tokens)), np.float32)
@@ -141,8 +136,6 @@ def ask_places(
     resume: Resume | None,
 ) -> tuple[list[Reading], list[FirstTokens]]:
     """Ask llama.cpp's server for all tokens of all targets, by pair, and for their rivals, by benchmark."""
-    import numpy as np
-
     name, entries, forced = model.address.name, model.entries, model.forced
     questions = plan_places(benchmarks, rivals, encoded)
     if not questions:

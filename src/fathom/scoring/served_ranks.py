@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from fathom.errors import InputError
@@ -46,17 +47,12 @@ if TYPE_CHECKING:
 class Plan(NamedTuple):
     """Questions to a server.
 
-    Attributes
-    ----------
-    places : list of (int, list of int or None)
-        For each pair, its question, and where its tokens are among the wanted ones; None: all of them.
-    encoded : list of EncodedPair or None
-        The pairs' tokens; None: they are sent as text.
+    `places`: for each pair, its question, and where its tokens are among the wanted ones; None: all of them.
     """
 
     questions: list[Question]
     places: list[tuple[int, list[int] | None]]
-    encoded: "list[EncodedPair] | None"
+    encoded: "list[EncodedPair] | None"  # the pairs' tokens; None: they are sent as text
 
 
 def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Plan:
@@ -166,23 +162,14 @@ def score_served(
     """Score a model behind a server on several benchmarks.
 
     Return the scores of each, in the order of its pairs, and additions to its report. They are under SCORES
-    if the server gives ranks, else under TOP_SCORES, without pairs that could not be scored.
-
-    Parameters
-    ----------
-    benchmarks : sequence of DataFrame
-        Columns pair_id, keyword, prompt, target; others are ignored.
-    report : dict, optional
-        Receives `sharpness` as in :func:`fathom.scoring.ranks.score_benchmarks`, or `no_bits`, why the
-        server gives none.
-
-    Raises
-    ------
-    InputError
-        If the server cannot be reached or gives unexpected answers; earlier answers are saved.
+    if the server gives ranks, else under TOP_SCORES, without pairs that could not be scored. Raise
+    `InputError` if the server cannot be reached or gives unexpected answers; earlier answers are saved.
+    `benchmarks`: columns pair_id, keyword, prompt, target; others are ignored. `report`: receives `sharpness`
+    as in :func:`fathom.scoring.ranks.score_benchmarks`, or `no_bits`, why the server gives none.
     """
     top_k, (way, why) = find_top_k(model), model.following
-    asked = _ask(model, benchmarks, _choose_rivals(model, benchmarks), resume)
+    rivals = [] if way == Way.NONE else _list_rivals(model, benchmarks)
+    asked = _ask(model, benchmarks, rivals, resume)
     frames, reports, start = [], [], 0
     for pairs in benchmarks:
         part = slice(start, start + len(pairs))
@@ -237,11 +224,6 @@ class _Answers(NamedTuple):
     readings: "list[Reading | None]"
     encoded: "list[EncodedPair] | None"
     first: list[FirstTokens]
-
-
-def _choose_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list[Rivals]:
-    """Return the rivals of each benchmark; none if the server does not give their first tokens."""
-    return [] if model.following[0] == Way.NONE else _list_rivals(model, benchmarks)
 
 
 def _list_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list[Rivals]:
@@ -310,8 +292,6 @@ def _make_scores(
     model: ServedModel, pairs: pl.DataFrame, readings: Sequence[Reading | None], encoded: "list[EncodedPair]"
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Return scores from ranks, under contract SCORES."""
-    import numpy as np
-
     rows = [
         TokenScores(each.rank, np.zeros(len(each.rank), np.int64), each.log_probability)
         for each in readings
@@ -329,8 +309,6 @@ def _make_top_scores(
     A pair's rank is at least the mean of its tokens' lower bounds. The least of these means among pairs
     with an unknown rank is the limit for all pairs: ranks above it are infinite.
     """
-    import numpy as np
-
     kept: list[int] = []
     rows: list[tuple[int, float, float, float]] = []
     censored: list[bool] = []

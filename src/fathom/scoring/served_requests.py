@@ -29,18 +29,12 @@ R = TypeVar("R", Reading, FollowingReading, VocabularyReading)
 class Asking(Generic[Q, R]):
     """How to ask questions.
 
-    Attributes
-    ----------
-    ask : callable
-        Takes a service and a question, and returns the answer, or None if it is empty; raises `AnswerError`.
-    kind : type
-        Of the answers, whose fields are arrays of one length.
-    check : callable
-        Takes the first answers; raises `AnswerError` if asking further is useless.
+    `ask`: takes a service and a question, and returns the answer, or None if it is empty; raises
+    `AnswerError`. `check`: takes the first answers; raises `AnswerError` if asking further is useless.
     """
 
     ask: Callable[[Service, Q], R | None]
-    kind: type[R]
+    kind: type[R]  # of the answers, whose fields are arrays of one length
     check: Callable[[Sequence[R | None]], None] = lambda _: None
 
 

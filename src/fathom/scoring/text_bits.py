@@ -13,9 +13,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
@@ -28,26 +30,13 @@ from fathom.models.open_model import Measurement, OpenModel, measure_all
 from fathom.models.served import Maker, ServedModel
 from fathom.models.served_answers import Question
 from fathom.models.tokens import Document
-from fathom.scoring.perplexity import (
-    Cut,
-    Windows,
-    cut_documents,
-    encode_texts,
-    fill_nats,
-    fit_windows,
-    limit_windows,
-    score_tokens,
-)
+from fathom.scoring import perplexity
 from fathom.scoring.served_ranks import ask_all, find_top_k, make_speller
 from fathom.statistics.bootstrap import Estimate
-from fathom.statistics.comparisons import BitsPerByte, Difference, compare_bits_per_byte
+from fathom.statistics.comparisons import BitsPerByte, compare_bits_per_byte
 from fathom.statistics.summaries import format_number
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 _WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
@@ -62,13 +51,11 @@ WORDS, PASSAGES = 100, 20
 class MeasuredText(NamedTuple):
     """Bits that a model needs for some documents.
 
-    Attributes
-    ----------
-    bits : list of ndarray of shape (n_characters,), float64
-        Of each document; NaN at its start without context.
+    `bits` (list of ndarray of shape (n_characters,), float64): of each document; NaN at its start without
+    context.
     """
 
-    bits: "list[Array]"
+    bits: list[Array]
     tokens: int
     description: dict[str, Any]
 
@@ -78,13 +65,15 @@ def measure_text(
 ) -> MeasuredText:
     """Measure a model, here or behind a server, on documents with columns doc_id and text."""
     doc_ids = texts["doc_id"].to_list()
-    documents = encode_texts(model.tokenizer, texts, model.pointer.add_bos)
+    documents = perplexity.encode_texts(model.tokenizer, texts, model.pointer.add_bos)
     if isinstance(model, ServedModel):
         windows = limit_served_windows(model, settings)
         nats = score_served_tokens(model, documents, doc_ids, windows, resume)
     else:
-        windows = fit_windows(model.model, settings)
-        nats = score_tokens(model.copies, documents, doc_ids, windows, model.batch_tokens, model.pointer.name)
+        windows = perplexity.fit_windows(model.model, settings)
+        nats = perplexity.score_tokens(
+            model.copies, documents, doc_ids, windows, model.batch_tokens, model.pointer.name
+        )
     bits = [
         spread_bits(text, document, row)
         for text, document, row in zip(texts["text"], documents, nats, strict=True)
@@ -94,18 +83,14 @@ def measure_text(
     return MeasuredText(bits, sum(len(each.ids) for each in documents), described)
 
 
-def count_bytes(text: str) -> "NDArray[np.int64]":
+def count_bytes(text: str) -> NDArray[np.int64]:
     """Return the UTF-8 bytes of each character."""
-    import numpy as np
-
     codes = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
     return np.asarray(1 + (codes > 0x7F) + (codes > 0x7FF) + (codes > 0xFFFF), dtype=np.int64)
 
 
-def spread_bits(text: str, document: Document, nats: Sequence[float]) -> "Array":
+def spread_bits(text: str, document: Document, nats: Sequence[float]) -> Array:
     """Return the bits of each character of a document, given the nats of its tokens."""
-    import numpy as np
-
     sizes = count_bytes(text)
     found = np.zeros(len(text))
     done = first = int(np.searchsorted(np.cumsum(sizes), document.left_out, side="right"))
@@ -120,27 +105,13 @@ def spread_bits(text: str, document: Document, nats: Sequence[float]) -> "Array"
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Models on the same characters of the same documents.
+class Comparison(BitsPerByte):
+    """Models on the same characters of the same documents."""
 
-    Attributes
-    ----------
-    texts : DataFrame
-        Documents with text that all models predicted: doc_id, file, text.
-    sizes : ndarray of shape (n_documents,), int64
-        Bytes from there on.
-    """
-
-    texts: pl.DataFrame
+    texts: pl.DataFrame  # documents with text that all models predicted: doc_id, file, text
     starts: list[int]
-    sizes: "NDArray[np.int64]"
+    sizes: NDArray[np.int64]  # shape (n_documents,), int64: bytes from there on
     measured: dict[str, MeasuredText]
-    found: BitsPerByte
-
-    @property
-    def order(self) -> list[str]:
-        """Models, fewest bits first."""
-        return self.found.order
 
     @property
     def extent(self) -> str:
@@ -161,34 +132,22 @@ class Comparison:
         sure = f"not significantly fewer than {alike}" if alike else "significantly"
         return f"{value}, the fewest of {len(self.order)} models: {sure}."
 
-    @property
-    def differences(self) -> list[Difference]:
-        """Differences of every two models, in that order."""
-        return self.found.differences
-
-    @property
-    def letters(self) -> dict[str, str]:
-        """Letters of each model; those that share one do not differ significantly."""
-        return self.found.letters
-
     def estimate(self, model: str) -> Estimate:
         """Return bits per byte of a model with its interval."""
-        return self.found.models[model]
+        return self.models[model]
 
-    def sum_bits(self, model: str) -> "Array":
+    def sum_bits(self, model: str) -> Array:
         """Return a model's bits for each document."""
         return _sum_bits(self.measured[model].bits, self.starts)
 
-    def find_gaps(self, other: str) -> "list[Array]":
+    def find_gaps(self, other: str) -> list[Array]:
         """Return the bits of another model minus the best's, for each character from `starts` on."""
         best = self.measured[self.order[0]].bits
         both = zip(self.starts, self.measured[other].bits, best, strict=True)
         return [theirs[start:] - own[start:] for start, theirs, own in both]
 
 
-def _sum_bits(bits: "Sequence[Array]", starts: Sequence[int]) -> "Array":
-    import numpy as np
-
+def _sum_bits(bits: Sequence[Array], starts: Sequence[int]) -> Array:
     return np.array([math.fsum(each[start:]) for each, start in zip(bits, starts, strict=True)])
 
 
@@ -197,8 +156,6 @@ def compare_on_texts(measured: Mapping[str, MeasuredText], texts: pl.DataFrame) 
 
     Documents without any are left out.
     """
-    import numpy as np
-
     columns = zip(*(each.bits for each in measured.values()), strict=True)
     starts = [max(int(np.isnan(each).sum()) for each in row) for row in columns]
     sizes = [int(count_bytes(text[start:]).sum()) for text, start in zip(texts["text"], starts, strict=True)]
@@ -209,7 +166,7 @@ def compare_on_texts(measured: Mapping[str, MeasuredText], texts: pl.DataFrame) 
     starts, texts, size = [starts[row] for row in kept], texts[kept], np.array(sizes)[kept]
     sums = {name: _sum_bits(each.bits, starts) for name, each in own.items()}
     found = compare_bits_per_byte(sums, size, texts["file"].to_list(), CONFIDENCE)
-    return Comparison(texts, starts, size, own, found)
+    return Comparison(found.models, found.differences, found.clusters, texts, starts, size, own)
 
 
 Item = TypeVar("Item", "Word", "Passage")
@@ -224,19 +181,11 @@ class Word(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A passage, and the extra bits that another model needs for each of its words over the best.
-
-    Attributes
-    ----------
-    start : int
-        First character in the document.
-    words : list of (str, float)
-        With the blanks before them.
-    """
+    """A passage, and the extra bits that another model needs for each of its words over the best."""
 
     doc_id: str
-    start: int
-    words: list[tuple[str, float]]
+    start: int  # first character in the document
+    words: list[tuple[str, float]]  # with the blanks before them
 
     @property
     def text(self) -> str:
@@ -251,8 +200,6 @@ class Passage(NamedTuple):
 
 def list_passages(comparison: Comparison, other: str) -> list[Passage]:
     """Cut all documents into passages of whole words, in their order."""
-    import numpy as np
-
     found = []
     documents = comparison.texts.select("doc_id", "text").iter_rows()
     for (doc_id, text), first, gaps in zip(
@@ -308,7 +255,7 @@ def refuse_texts(model: ServedModel) -> None:
         )
 
 
-def limit_served_windows(model: ServedModel, settings: Perplexity) -> Windows:
+def limit_served_windows(model: ServedModel, settings: Perplexity) -> perplexity.Windows:
     """Return window and stride for a server, which also reads the last token of a window and writes one."""
     refuse_texts(model)
     context = model.statement.context
@@ -316,39 +263,39 @@ def limit_served_windows(model: ServedModel, settings: Perplexity) -> Windows:
         raise InputError(
             f"the server takes {context} tokens", model.pointer.server, "start it with a longer context"
         )
-    return limit_windows(None if context is None else context - 2, settings)
+    return perplexity.limit_windows(None if context is None else context - 2, settings)
 
 
 def score_served_tokens(
     model: ServedModel,
     documents: Sequence[Document],
     doc_ids: Sequence[str],
-    windows: Windows,
+    windows: perplexity.Windows,
     resume: Resume | None = None,
 ) -> list[list[float]]:
     """Like :func:`fathom.scoring.perplexity.score_tokens`, from a server.
 
     vLLM is asked for `prompt_logprobs`, another server for an echo of the prompt with `logprobs`.
     """
-    cuts = cut_documents(documents, doc_ids, windows)
+    cuts = perplexity.cut_documents(documents, doc_ids, windows)
     prompts = [(*cut.window.ids, cut.window.targets[-1][1]) for cut in cuts]
     top_k = find_top_k(model)
     spell = make_speller(model, prompts) if top_k else lambda _: ()
     questions = [
-        Question(prompt, _find_places(cut), f"document {doc_ids[cut.row]!r}", spell(prompt))
+        Question(
+            prompt,
+            tuple(place + 1 for place, _ in cut.window.targets),
+            f"document {doc_ids[cut.row]!r}",
+            spell(prompt),
+        )
         for prompt, cut in zip(prompts, cuts, strict=True)
     ]
     readings = ask_all(model, questions, top_k, resume)
     found = ((cut, each.log_probability) for cut, each in zip(cuts, readings, strict=True) if each)
-    return fill_nats(documents, doc_ids, found, model.pointer.name)
-
-
-def _find_places(cut: Cut) -> tuple[int, ...]:
-    return tuple(place + 1 for place, _ in cut.window.targets)
+    return perplexity.fill_nats(documents, doc_ids, found, model.pointer.name)
 
 
 REPORT = "bits.json"
-_NAME = "text"
 
 
 def measure_texts(
@@ -359,11 +306,8 @@ def measure_texts(
 ) -> dict[str, MeasuredText]:
     """Measure several models, one in memory at a time.
 
-    Parameters
-    ----------
-    kept : Path, optional
-        Folder to keep the results of finished models in; existing ones are reused if texts, windows, model
-        and code are the same.
+    `kept`: folder to keep the results of finished models in; existing ones are reused if texts, windows,
+    model and code are the same.
     """
     found = {}
     for name, open_model in models.items():
@@ -379,7 +323,6 @@ def measure_texts(
 
 def _plan_text(texts: pl.DataFrame, settings: Perplexity, output: Path) -> Measurement:
     def measure(model: OpenModel, outputs: Sequence[Path], resume: Resume) -> None:
-        import numpy as np
         from safetensors.numpy import save_file
 
         found = measure_text(model, texts, settings, resume)
@@ -390,11 +333,10 @@ def _plan_text(texts: pl.DataFrame, settings: Perplexity, output: Path) -> Measu
 
     read = hash_text(*(field for row in texts.select("doc_id", "text").iter_rows() for field in row))
     outputs = [output, output.with_suffix(".json")]
-    return Measurement(_NAME, __file__, [], outputs, [settings, read], measure)
+    return Measurement("text", __file__, [], outputs, [settings, read], measure)
 
 
 def _read_measured(files: Sequence[Path]) -> MeasuredText:
-    import numpy as np
     from safetensors.numpy import load_file
 
     arrays, report = load_file(files[0]), read_json(files[1])

@@ -41,19 +41,12 @@ class NamedValues(dict[str, Value]):
 class Resamples:
     """Resamples of some values.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_values,), float64
-        Sorted.
-    copies : ndarray of shape (n_resamples, n_values), int32
-        How often each value occurs in each resample.
-    trim : float
-        Share that a trimmed mean cuts from each end.
+    `copies` (ndarray of shape (n_resamples, n_values), int32): how often each value occurs in each resample.
     """
 
-    values: "Array"
+    values: "Array"  # shape (n_values,), float64: sorted
     copies: "NDArray[np.int32]"
-    trim: float
+    trim: float  # share that a trimmed mean cuts from each end
 
     @cached_property
     def ends(self) -> "NDArray[np.int32]":

@@ -9,6 +9,7 @@ shares of a keyword's sentences that are not whole numbers. The differences betw
 the interval over all pairs will be.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,16 +21,11 @@ Array = NDArray[np.float64]
 class Order(NamedTuple):
     """Pairs of a benchmark in the order in which they are scored.
 
-    Attributes
-    ----------
-    keywords : ndarray of shape (n_pairs,), int64
-        The keyword of each pair, numbers from 0.
-    places : ndarray of shape (n_pairs,), float64
-        From 0 up to 1, ascending; the pairs of one sentence of a keyword have the same, and a share of all
-        is drawn with each first part of the sentences of every keyword.
+    `places` (ndarray of shape (n_pairs,), float64): from 0 up to 1, ascending; the pairs of one sentence of a
+    keyword have the same, and a share of all is drawn with each first part of the sentences of every keyword.
     """
 
-    keywords: NDArray[np.int64]
+    keywords: NDArray[np.int64]  # shape (n_pairs,), int64: the keyword of each pair, numbers from 0
     places: Array
 
     def find_end(self, share: float) -> int:
@@ -40,17 +36,13 @@ class Order(NamedTuple):
 class Estimates(NamedTuple):
     """Means of several models on the first pairs, and variances of their differences.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_models,), float64
-    ahead : ndarray of shape (n_models, n_models), float64
-        Variance of the distance of a difference of two models from its value over all pairs.
-    whole : ndarray of shape (n_models, n_models), float64
-        Variance of a difference over all pairs, with keywords as clusters. NaN if a variance is unknown:
-        with a single keyword, or a single pair of each keyword with more.
+    `ahead` (ndarray of shape (n_models, n_models), float64): variance of the distance of a difference of two
+    models from its value over all pairs. `whole` (ndarray of shape (n_models, n_models), float64): variance
+    of a difference over all pairs, with keywords as clusters. NaN if a variance is unknown: with a single
+    keyword, or a single pair of each keyword with more.
     """
 
-    values: Array
+    values: Array  # shape (n_models,), float64
     ahead: Array
     whole: Array
 
@@ -100,24 +92,11 @@ def find_reach(ahead: Array, growth: float, error: float) -> Array:
     """Return how far differences over all pairs can be from those at a look.
 
     The sequence of Robbins' normal mixture for a Brownian motion at time 1 / `ahead` [AsympCS, Sec. 2].
-
-    Parameters
-    ----------
-    ahead : ndarray of float64
-        Variances at this look, see :class:`Estimates`.
-    growth : float
-        How many times the information of the first look this one has, see :func:`measure_growth`; the
-        sequence is narrowest for the first look.
-    error : float
-        Probability that the sequence misses at any look.
-
-    Returns
-    -------
-    ndarray of the same shape, float64
-        NaN where a variance is unknown; 0 where it is 0.
+    Returned: ndarray of the same shape, float64; NaN where a variance is unknown; 0 where it is 0. `ahead`:
+    variances at this look, see :class:`Estimates`. `growth`: how many times the information of the first look
+    this one has, see :func:`measure_growth`; the sequence is narrowest for the first look. `error`:
+    probability that the sequence misses at any look.
     """
-    import math
-
     twice = -2 * math.log(error)
     best = twice + math.log(twice) + 1  # information of the prior that is narrowest for 1 [AsympCS, App. B]
     time = best * growth

@@ -37,45 +37,26 @@ NOTHING = Estimate(float("nan"), float("nan"), float("nan"))
 
 
 class Reach(NamedTuple):
-    """The part of a mean's error that resamples miss; see :func:`fathom.statistics.summaries.find_reach`.
+    """The part of a mean's error that resamples miss; see :func:`fathom.statistics.summaries.find_reach`."""
 
-    Attributes
-    ----------
-    freedom : float
-        Degrees of freedom, fewer than the clusters have where some weigh more than others.
-    stretch : float
-        How many times as far from the number as the resamples the truth may lie.
-    cost : float
-        How much fitting lowers the number.
-    """
-
-    freedom: float
-    stretch: float
-    cost: float
+    freedom: float  # degrees of freedom, fewer than the clusters have where some weigh more than others
+    stretch: float  # how many times as far from the number as the resamples the truth may lie
+    cost: float  # how much fitting lowers the number
 
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
     """A number, and that of each bootstrap resample.
 
-    Two of them can be subtracted or divided, resample by resample, if they share their resamples.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (1 + n_resamples, ...), float64
-        First the number itself; NaN where it is undefined.
-    freedom : float
-        Degrees of freedom: one less than the clusters that were drawn, such as keywords. Infinite: many.
-    seeds : int
-        Of the trainings that it is a mean of; 0 if resamples have no errors of seeds.
-    reach : Reach, optional
-        For the number's own interval. Results of two numbers have none, as it mostly cancels.
+    Two of them can be subtracted or divided, resample by resample, if they share their resamples. `freedom`:
+    degrees of freedom: one less than the clusters that were drawn, such as keywords. Infinite: many. `reach`:
+    for the number's own interval. Results of two numbers have none, as it mostly cancels.
     """
 
-    rows: Array
+    rows: Array  # shape (1 + n_resamples, ...), float64: first the number itself; NaN where it is undefined
     items: int = 0
     freedom: float = math.inf
-    seeds: int = 0
+    seeds: int = 0  # of the trainings that it is a mean of; 0 if resamples have no errors of seeds
     reach: Reach | None = None
 
     @classmethod
@@ -151,7 +132,7 @@ class Resampled:
         others = [int((lower <= threshold).sum()) if self.value > threshold else len(lower),
                   int((upper >= threshold).sum()) if self.value < threshold else len(upper)]  # fmt: skip
         share = (min(others) + 1) / (len(lower) + 1)
-        freedom = _limit_freedom(freedom, len(lower))
+        freedom = max(freedom, _find_least_freedom(len(lower)))
         if math.isfinite(freedom):
             share = float(stdtr(freedom, ndtri(share) / math.sqrt(1 + 1 / freedom)))
         return min(1.0, 2 * share)
@@ -181,24 +162,13 @@ def find_interval(drawn: Array, confidence: float, freedom: float) -> tuple[Any,
     has shorter tails than Student's t. Expanded percentiles make up for both [Hesterberg, Sec. 5.3].
 
     Both ends are resamples, not numbers between two of them: the interval excludes 0 if and only if the p of
-    :meth:`Resampled.test` is at most 1 - confidence.
-
-    Parameters
-    ----------
-    drawn : ndarray of shape (n_resamples, ...), float64
-    confidence : float
-        Such as 0.95. Too few resamples for it, below 39 for 0.95, lie inside all.
-    freedom : float
-        Degrees of freedom, n - 1 for n clusters; infinite: as many resamples as the confidence says lie
-        inside. Few resamples cannot resolve far ends: freedom is then at least 5 with 1000 resamples, 7
-        with 200, 34 with 50.
-
-    Returns
-    -------
-    low, high : float64, or ndarray of the shape of one resample
-        NaN where a resample is NaN.
+    :meth:`Resampled.test` is at most 1 - confidence. `drawn` (ndarray of shape (n_resamples, ...), float64).
+    `confidence`: such as 0.95. Too few resamples for it, below 39 for 0.95, lie inside all. `freedom`:
+    degrees of freedom, n - 1 for n clusters; infinite: as many resamples as the confidence says lie inside.
+    Few resamples cannot resolve far ends: freedom is then at least 5 with 1000 resamples, 7 with 200, 34 with
+    50. Returned: both ends, of the shape of one resample; NaN where a resample is NaN.
     """
-    tail = _find_tail(confidence, _limit_freedom(freedom, len(drawn)))
+    tail = _find_tail(confidence, max(freedom, _find_least_freedom(len(drawn))))
     place = max(int(tail * (len(drawn) + 1) + _ROUNDING) - 1, 0)
     ends = np.partition(drawn, (place, len(drawn) - 1 - place), axis=0)
     found = np.where(np.isnan(drawn).any(axis=0), np.nan, ends[[place, len(drawn) - 1 - place]])
@@ -214,11 +184,6 @@ def _find_tail(confidence: float, freedom: float) -> float:
     if math.isinf(freedom):
         return tail
     return float(ndtr(math.sqrt(1 + 1 / freedom) * stdtrit(freedom, tail)))
-
-
-def _limit_freedom(freedom: float, rounds: int) -> float:
-    """Return degrees of freedom, at least as many as the resamples need for 95 % intervals."""
-    return max(freedom, _find_least_freedom(rounds))
 
 
 @cache
@@ -245,18 +210,10 @@ def find_band(rows: Array, errors: Array, confidence: float) -> tuple[Array, Arr
     """Return the ends of the simultaneous band of many numbers: all are inside with the confidence.
 
     The bootstrap's largest |t| over the numbers, with the standard error of each resample, says how many
-    standard errors wide it is.
-
-    Parameters
-    ----------
-    rows, errors : ndarray of shape (1 + n_resamples, n_numbers), float64
-        The numbers, such as logarithms, and their standard errors, those of the data first.
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_numbers,), float64
-        A number that is the same in all resamples is its own interval. NaN if it is undefined in some
-        resample or has no error there, as it has too few items.
+    standard errors wide it is. `rows`, `errors` (ndarray of shape (1 + n_resamples, n_numbers), float64): the
+    numbers, such as logarithms, and their standard errors, those of the data first. Returned: both ends,
+    of shape (n_numbers,). A number that is the same in all resamples is its own interval; NaN if it is
+    undefined in some resample or has no error there, as it has too few items.
     """
     finite, rounding = np.isfinite(rows).all(axis=0), 1e-12
     fixed = (rows == rows[0]).all(axis=0)
@@ -296,11 +253,7 @@ def draw_seed_errors(count: int, settings: Summary) -> Array:
     """Draw weights of seeds: the sum of their values, weighted, is an error of their mean by Student's t.
 
     Few seeds, drawn with replacement, vary too little: of five, differences of equal means are found in 15 %.
-
-    Returns
-    -------
-    ndarray of shape (1 + n_resamples, count), float64
-        Rows add up to 0; the first is 0.
+    Returned: ndarray of shape (1 + n_resamples, count), float64; rows add up to 0; the first is 0.
     """
     random = start_random("seeds", settings)
     normal = random.normal(size=(settings.rounds, count))

@@ -19,22 +19,13 @@ def measure_influence(values: Array, statistic: Statistic, trim: float) -> tuple
 
     Ranks and probabilities of models differ by factors: of a trimmed or geometric mean it is the logarithm.
     On this scale errors do not depend on how good a model is [HuberRonchetti, Ch. 3]. A mean is not
-    transformed: accuracies differ by points.
+    transformed: accuracies differ by points. `values` (ndarray of shape (n_models, n_pairs), float64).
+    `statistic`: the mean, the trimmed or the geometric mean. `trim`: share that the trimmed mean cuts from
+    each end.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_models, n_pairs), float64
-    statistic : Statistic
-        The mean, the trimmed or the geometric mean.
-    trim : float
-        Share that the trimmed mean cuts from each end.
-
-    Returns
-    -------
-    found : ndarray of shape (n_models,), float64
-        NaN for a trimmed or geometric mean of 0, which has no logarithm.
-    influence : ndarray of shape (n_models, n_pairs), float64
-        The error of a statistic is the mean of its row, which has a mean of 0.
+    Returned: the statistic, of shape (n_models,), NaN for a trimmed or geometric mean of 0, which has no
+    logarithm; influence, of shape (n_models, n_pairs): the error of a statistic is the mean of its row, which
+    has a mean of 0.
     """
     if statistic == MEAN:
         found = values.mean(axis=1)
@@ -59,12 +50,9 @@ def compare_clustered(values: Array, clusters: NDArray[np.int64], statistic: Sta
     """Return the two-sided p of the difference of every two models, not corrected for many tests.
 
     Student's t with the jackknife's variance over clusters [ClusterJackknife]. `clusters` (ndarray of shape
-    (n_pairs,), int64): the keyword of each pair, numbers from 0 of which none is missing.
-
-    Returns
-    -------
-    ndarray of shape (n_models, n_models), float64
-        NaN with a single keyword, and for a mean of 0 that has no logarithm.
+    (n_pairs,), int64): the keyword of each pair, numbers from 0 of which none is missing. Returned: ndarray
+    of shape (n_models, n_models), float64; NaN with a single keyword, and for a mean of 0 that has no
+    logarithm.
     """
     from scipy.special import stdtr
 
@@ -89,15 +77,8 @@ def compare_clustered(values: Array, clusters: NDArray[np.int64], statistic: Sta
 def bound_mean(values: Array, clusters: NDArray[np.int64], confidence: float) -> tuple[float, float]:
     """Return the interval of a mean: values not rejected by the test of :func:`compare_clustered`.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_pairs,), float64
-        Such as differences of two models.
-
-    Returns
-    -------
-    tuple of float
-        NaN with a single keyword.
+    Returned: NaN with a single keyword. `values` (ndarray of shape (n_pairs,), float64): such as differences
+    of two models.
     """
     from scipy.special import stdtrit
 
@@ -117,11 +98,10 @@ def count_freedom(sizes: NDArray[np.int64]) -> float:
     The variance of a cluster's sum goes with its size if its items are independent, with the size squared if
     they are alike. Between Satterthwaite's degrees of freedom for both it is their geometric mean.
     """
-    bounds = []
-    for power in (1.0, 2.0):
-        variances = sizes**power
-        bounds.append(max(1.0, float(variances.sum() ** 2 / np.square(variances).sum()) - 1))
-    return float(np.sqrt(bounds[0] * bounds[1]))
+    independent, alike = (
+        max(1.0, float(each.sum() ** 2 / np.square(each).sum()) - 1) for each in (sizes**1.0, sizes**2.0)
+    )
+    return float(np.sqrt(independent * alike))
 
 
 def correct_family(tests: "Sequence[tuple[Resampled | None, float]]") -> list[tuple[float, float]]:

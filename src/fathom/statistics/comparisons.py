@@ -31,7 +31,7 @@ from fathom.statistics.clusters import choose_clusters, number_clusters
 from fathom.statistics.left_out import Key
 from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED, Metric, is_measured
 from fathom.statistics.summaries import (
-    check_same_pairs,
+    divide_scores,
     format_number,
     measure_variance,
     resample_values,
@@ -44,12 +44,9 @@ Array = NDArray[np.float64]
 class ResampledMetric:
     """One statistic of a metric of all models on one benchmark, with its bootstrap resamples.
 
-    Attributes
-    ----------
-    models : dict of str to Resampled
-        Statistic by model; resample i has the same clusters for all models with the same pairs.
-    tested : ndarray of shape (n_models, n_models), float64
-        p of a t test of every two of them alone; NaN where there is none.
+    `models`: statistic by model; resample i has the same clusters for all models with the same pairs.
+    `tested` (ndarray of shape (n_models, n_models), float64): p of a t test of every two of them alone; NaN
+    where there is none.
     """
 
     domain: str
@@ -94,11 +91,7 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     value of a model (NaN) do not count for any; a model without any is left out of that metric.
     """
     found = []
-    for domain, variant in sorted({key[:2] for key in scores}):
-        frames = {
-            key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
-        }
-        check_same_pairs(frames, f"{domain}, {variant}")
+    for (domain, variant), frames in divide_scores(scores):
         clusters = choose_clusters(next(iter(frames.values())))
         for metric in (each for each in SUMMARIZED if is_measured(each, settings.lead)):
             values, drawn = _select_common(frames, clusters.names, metric)
@@ -158,8 +151,12 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
         found.append(Difference(better, worse, value, low, high, p, first.items))
         tested.append(float(resampled.tested[places[better], places[worse]]))
     adjusted = np.maximum(adjust_holm(np.array(tested)), [each.p for each in found])
+    return _decide(found, adjusted, settings.confidence)
+
+
+def _decide(found: Sequence[Difference], adjusted: Array, confidence: float) -> list[Difference]:
     return [
-        replace(each, p_adjusted=float(p), apart=bool(p <= 1 - settings.confidence))
+        replace(each, p_adjusted=float(p), apart=bool(p <= 1 - confidence))
         for each, p in zip(found, adjusted, strict=True)
     ]
 
@@ -235,16 +232,11 @@ _ROUNDING = 1e-12
 class BitsPerByte:
     """Bits that models need per byte of the same text.
 
-    Attributes
-    ----------
-    models : dict of str to Estimate
-        Bits per byte, with an interval that is NaN of a single cluster.
-    differences : list of Difference
-        Of every two models, the better one first, in the order of `order`. Intervals and p are those of the
-        two alone, by one t test; `pairs` is the number of clusters.
+    `differences`: of every two models, the better one first, in the order of `order`. Intervals and p are
+    those of the two alone, by one t test; `pairs` is the number of clusters.
     """
 
-    models: dict[str, Estimate]
+    models: dict[str, Estimate]  # bits per byte, with an interval that is NaN of a single cluster
     differences: list[Difference]
     clusters: int
 
@@ -268,12 +260,8 @@ def compare_bits_per_byte(
 ) -> BitsPerByte:
     """Compare models by ratios of sums over documents.
 
-    Parameters
-    ----------
-    sizes : ndarray of shape (n_documents,), int64
-        Its bytes, more than 0.
-    files : sequence of str
-        Files as clusters: documents of one file together, each alone if all are of one.
+    `sizes` (ndarray of shape (n_documents,), int64): its bytes, more than 0. `files`: files as clusters:
+    documents of one file together, each alone if all are of one.
     """
     codes = number_clusters(files)
     size = np.bincount(codes, sizes).astype(np.int64)
@@ -285,11 +273,7 @@ def compare_bits_per_byte(
         gap, p = _test_ratio(sums[worse] - sums[better], size, confidence)
         found.append(Difference(better, worse, *gap, p, len(size)))
     adjusted = adjust_holm(np.array([each.p for each in found]))
-    apart = [
-        replace(each, p_adjusted=float(p), apart=bool(p <= 1 - confidence))
-        for each, p in zip(found, adjusted, strict=True)
-    ]
-    return BitsPerByte(models, apart, len(size))
+    return BitsPerByte(models, _decide(found, adjusted, confidence), len(size))
 
 
 def _test_ratio(sums: Array, sizes: NDArray[np.int64], confidence: float) -> tuple[Estimate, float]:

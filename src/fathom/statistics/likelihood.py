@@ -16,19 +16,15 @@ class Likelihood(NamedTuple):
     @property
     def perplexity(self) -> float:
         """Perplexity per token; NaN without tokens, infinite on overflow."""
-        return _exponentiate(self.nats / self.tokens) if self.tokens else math.nan
+        try:
+            return math.exp(self.nats / self.tokens) if self.tokens else math.nan
+        except OverflowError:
+            return math.inf
 
     @property
     def bits_per_byte(self) -> float:
         """Bits per UTF-8 byte; NaN without bytes."""
         return self.nats / math.log(2) / self.bytes if self.bytes else math.nan
-
-
-def _exponentiate(value: float) -> float:
-    try:
-        return math.exp(value)
-    except OverflowError:
-        return math.inf
 
 
 def sum_likelihoods(scores: pl.DataFrame) -> Likelihood:

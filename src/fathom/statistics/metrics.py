@@ -14,18 +14,11 @@ from fathom.statistics.likelihood import Likelihood
 class Metric(NamedTuple):
     """A metric of a model.
 
-    Attributes
-    ----------
-    is_factor : bool
-        Whether models differ by a factor, whose logarithm is taken, rather than by a difference.
-    variant : str
-        What it is measured on if not a benchmark: text, or keywords. In tables, column `variant`.
-    measure : callable, optional
-        Returns it for held-out text, from the sums over documents.
-    statistics, compared : tuple of Statistic
-        Statistics that aggregate it, and those to compare models by, the leading one first.
-    fitted_on : float
-        Share of the pairs on which a number in it was fitted, for each pair; 0: not fitted.
+    `is_factor`: whether models differ by a factor, whose logarithm is taken, rather than by a difference.
+    `variant`: what it is measured on if not a benchmark: text, or keywords. In tables, column `variant`.
+    `measure`: returns it for held-out text, from the sums over documents. `statistics`, `compared`:
+    statistics that aggregate it, and those to compare models by, the leading one first. `fitted_on`: share of
+    the pairs on which a number in it was fitted, for each pair; 0: not fitted.
     """
 
     name: str

@@ -25,13 +25,9 @@ _TOLERANCE = 1e-12  # relative: smaller differences are rounding
 def order_pairs(scores: Array) -> Array:
     """Return which model of each pair is ahead.
 
-    `scores` (ndarray of shape (..., n_models, n_benchmarks)): high is good; NaN where missing.
-
-    Returns
-    -------
-    ndarray of shape (..., n_benchmarks, n_model_pairs)
-        1 if the first of a pair is ahead, -1 if the second, 0 for a tie, NaN where one has no score. Pairs in
-        the order of `numpy.triu_indices(models, 1)`.
+    `scores` (ndarray of shape (..., n_models, n_benchmarks)): high is good; NaN where missing. Returned:
+    ndarray of shape (..., n_benchmarks, n_model_pairs); 1 if the first of a pair is ahead, -1 if the second,
+    0 for a tie, NaN where one has no score. Pairs in the order of `numpy.triu_indices(models, 1)`.
     """
     first, second = np.triu_indices(scores.shape[-2], 1)
     return np.sign(np.swapaxes(scores[..., first, :] - scores[..., second, :], -1, -2))
@@ -40,17 +36,9 @@ def order_pairs(scores: Array) -> Array:
 def compare_unpaired(scores: Array, errors: Array, significance: float) -> Array:
     """Return :func:`order_pairs` with 0 where a difference is not significant [TrainBeforeTest, App. C.2].
 
-    Parameters
-    ----------
-    scores, errors : ndarray of shape (..., n_models, n_benchmarks)
-        Scores, high is good, and their standard errors.
-    significance : float
-        Two-sided p above which a difference counts as a tie.
-
-    Returns
-    -------
-    ndarray of shape (..., n_benchmarks, n_model_pairs)
-        NaN where a score or a standard error is missing.
+    Returned: ndarray of shape (..., n_benchmarks, n_model_pairs); NaN where a score or a standard error is
+    missing. `scores`, `errors` (ndarray of shape (..., n_models, n_benchmarks)): scores, high is good, and
+    their standard errors. `significance`: two-sided p above which a difference counts as a tie.
     """
     from scipy.stats import norm
 
@@ -65,22 +53,13 @@ def compare_unpaired(scores: Array, errors: Array, significance: float) -> Array
 class ExampleScores(NamedTuple):
     """Scores of single examples of one benchmark, and how they make up its score.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_examples, n_models)
-        NaN leaves the model untested.
-    weights : ndarray of shape (n_examples,)
-        The score is their weighted mean, unless it is trimmed.
-    keywords : list of str
-        Examples of one keyword are drawn together, others alone; without two keywords, all alone.
-    trim : float, optional
-        Share cut from each end if the score is a trimmed mean, as for ranks.
+    `keywords`: examples of one keyword are drawn together, others alone; without two keywords, all alone.
     """
 
-    values: Array
-    weights: Array
+    values: Array  # shape (n_examples, n_models): NaN leaves the model untested
+    weights: Array  # shape (n_examples,): the score is their weighted mean, unless it is trimmed
     keywords: list[str]
-    trim: float | None = None
+    trim: float | None = None  # share cut from each end if the score is a trimmed mean, as for ranks
 
 
 def compare_paired(examples: ExampleScores, significance: float) -> Array:

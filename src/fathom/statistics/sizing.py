@@ -22,35 +22,23 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.names import place_inside
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
-from fathom.statistics.left_out import Key, leave_out_overlap
+from fathom.statistics.left_out import leave_out_overlap
 from fathom.statistics.metrics import BITS, RANK, Metric
-from fathom.statistics.summaries import check_same_pairs, read_scores
+from fathom.statistics.summaries import divide_scores, read_scores
 
 POWERS = (0.8, 0.95)
 """Powers that benchmarks are planned for."""
 
 
 class Variances(NamedTuple):
-    """How the differences of two models vary.
+    """How the differences of two models vary."""
 
-    Attributes
-    ----------
-    difference : float
-        Their mean, in bits, or the logarithm of a ratio of geometric mean ranks.
-    between : float
-        Variance of the keywords' own means; 0 if they vary no more than by chance.
-    within : float
-        Variance of the pairs of one keyword.
-    clusters : str
-        What replaces keywords if there are no two.
-    """
-
-    difference: float
-    between: float
-    within: float
+    difference: float  # their mean, in bits, or the logarithm of a ratio of geometric mean ranks
+    between: float  # variance of the keywords' own means; 0 if they vary no more than by chance
+    within: float  # variance of the pairs of one keyword
     keywords: int
     pairs: int
-    clusters: str = KEYWORDS
+    clusters: str = KEYWORDS  # what replaces keywords if there are no two
 
 
 def find_scores(run: Path) -> list[tuple[str, str, str, str]]:
@@ -90,18 +78,15 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
     files = find_scores(run)
     read = read_scores(files, _find_beside(run, files, "pairs.parquet"))
     scores = leave_out_overlap(read, find_overlaps(run, files), settings)
-    found = {}
-    for domain, variant in sorted({key[:2] for key in scores}):
-        found[domain, variant] = _measure_neighbours(scores, (domain, variant), settings)
-    return found
+    return {
+        benchmark: _measure_neighbours(frames, ", ".join(benchmark), settings)
+        for benchmark, frames in divide_scores(scores)
+    }
 
 
 def _measure_neighbours(
-    scores: Mapping[Key, pl.DataFrame], benchmark: tuple[str, str], settings: Summary
+    frames: Mapping[str, pl.DataFrame], where: str, settings: Summary
 ) -> tuple[Metric, list[Variances]]:
-    where = ", ".join(benchmark)
-    frames = {key[2]: frame.sort("pair_id") for key, frame in scores.items() if key[:2] == benchmark}
-    check_same_pairs(frames, where)
     if len(frames) < 2:
         raise InputError("only one model was scored", where, "a difference needs at least two models")
     metric, losses = RANK, {model: np.log(frame[RANK.name].to_numpy()) for model, frame in frames.items()}

@@ -6,7 +6,8 @@ paired.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,7 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
     value.
     """
     rows: list[tuple[Any, ...]] = []
-    for domain, variant in sorted({key[:2] for key in scores}):
-        models = {
-            key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
-        }
-        check_same_pairs(models, f"{domain}, {variant}")
+    for (domain, variant), models in divide_scores(scores):
         for model, frame in models.items():
             clusters = choose_clusters(frame)
             for metric in (each for each in SUMMARIZED if is_measured(each, settings.lead)):
@@ -73,6 +70,19 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
                     place = (domain, variant, model, metric, aggregate)
                     rows.append((*place, *numbers, len(values), clusters.kind))
     return rows
+
+
+def divide_scores(
+    scores: Mapping[Key, pl.DataFrame],
+) -> Iterator[tuple[tuple[str, str], dict[str, pl.DataFrame]]]:
+    """Yield domain and variant of each benchmark with its scores by model, sorted by pair.
+
+    Raise `InputError` if models of one benchmark were scored on different pairs, or it has no pairs.
+    """
+    for benchmark, keys in groupby(sorted(scores), key=lambda key: key[:2]):
+        models = {key[2]: scores[key].sort("pair_id") for key in keys}
+        check_same_pairs(models, ", ".join(benchmark))
+        yield benchmark, models
 
 
 def select_known(
@@ -98,13 +108,8 @@ def read_scores(
     """Read the columns of score tables that summaries need.
 
     Raise `InputError` if a model is given twice for one benchmark, a file is invalid, or scores belong to
-    other pairs than those given.
-
-    Parameters
-    ----------
-    files : iterable of (domain, variant, model, path)
-    pairs : iterable of (domain, variant, path)
-        Files of the pairs that scores belong to, the only source of documents.
+    other pairs than those given. `files`: domain, variant, model and path. `pairs`: domain, variant and
+    path of the files of pairs that scores belong to, the only source of documents.
     """
     scores: dict[Key, pl.DataFrame] = {}
     columns = ["pair_id", "keyword", *metrics]
@@ -213,19 +218,14 @@ def resample_values(
     reach = find_reach(values.astype(np.float64), codes, fitted_on) if fitted_on else None
     order = np.argsort(values, kind="stable")
     ordered, codes = values[order].astype(np.float64), codes[order]
-    once = np.ones((1, len(ordered)), dtype=np.int32)
-    sample = measure_resamples(Resamples(ordered, once, settings.trim), aggregates)
     count = int(codes.max()) + 1
     counts = draw_resamples(count, settings)
-    parts = [
-        measure_resamples(
-            Resamples(ordered, counts[start : start + _CHUNK, codes], settings.trim), aggregates
-        )
-        for start in range(0, len(counts), _CHUNK)
-    ]
+    pieces = (counts[start : start + _CHUNK, codes] for start in range(0, len(counts), _CHUNK))
+    copies = chain([np.ones((1, len(ordered)), dtype=np.int32)], pieces)
+    parts = [measure_resamples(Resamples(ordered, each, settings.trim), aggregates) for each in copies]
     return {
         name: Resampled(
-            np.concatenate([part[name] for part in (sample, *parts)]),
+            np.concatenate([part[name] for part in parts]),
             len(values),
             max(1, count - 1),
             reach=reach if name == MEAN.name else None,
@@ -247,16 +247,9 @@ def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> 
       its interval lies higher.
 
     Measured in perf/calibration; nothing is fitted again. Returned: None where all clusters have the same
-    mean, or there is one.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,), float64
-        In bits.
-    clusters : ndarray of shape (n_values,), int64
-        The cluster of each, numbers from 0 of which none is missing.
-    fitted_on : float
-        Share of the values that the fitted number of each value comes from.
+    mean, or there is one. `values` (ndarray of shape (n_values,), float64): in bits. `clusters` (ndarray of
+    shape (n_values,), int64): the cluster of each, numbers from 0 of which none is missing. `fitted_on`:
+    share of the values that the fitted number of each value comes from.
     """
     count, total = int(clusters.max()) + 1, len(values)
     sizes, mean = np.bincount(clusters), values.mean()
@@ -276,12 +269,9 @@ def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> 
 def measure_variance(apart: Array, sizes: NDArray[np.int64]) -> tuple[float, float]:
     """Return the jackknife's variance of a ratio of sums over clusters, and its degrees of freedom.
 
-    Parameters
-    ----------
-    apart : ndarray of shape (n_clusters,), float64
-        How far the sum of each of at least two clusters lies from its size times the ratio; not all 0.
-    sizes : ndarray of shape (n_clusters,), int64
-        What the ratio divides by.
+    `apart` (ndarray of shape (n_clusters,), float64): how far the sum of each of at least two clusters lies
+    from its size times the ratio; not all 0. `sizes` (ndarray of shape (n_clusters,), int64): what the ratio
+    divides by.
     """
     count, total = len(sizes), int(sizes.sum())
     moved = apart / (total - sizes)  # the ratio without each cluster
@@ -325,14 +315,9 @@ def split_by_date(
     known = dates.filter(pl.col("date") != "")
     rows: list[tuple[Any, ...]] = []
     for model, day in sorted(cutoffs.items()):
-        late = known.filter(pl.col("date") > day)["pair_id"].implode()
-        early = known.filter(pl.col("date") <= day)["pair_id"].implode()
-        frame = scores[model]
-        parts = {
-            BEFORE: frame.filter(pl.col("pair_id").is_in(early)),
-            AFTER: frame.filter(pl.col("pair_id").is_in(late)),
-        }
-        rows += _summarize(model, parts, settings)
+        dated = scores[model].join(known, on="pair_id", maintain_order="left")
+        early = pl.col("date") <= day
+        rows += _summarize(model, {BEFORE: dated.filter(early), AFTER: dated.filter(~early)}, settings)
     return rows
 
 
@@ -378,7 +363,6 @@ def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
 
 
 def _describe_bits(scores: pl.DataFrame, clusters: Sequence[str]) -> str:
-    """Return mean knowledge with its interval and ceiling, if there is one."""
     if BITS.name not in scores.columns:
         return "no bits"
     known, names = select_known(scores[BITS.name].to_numpy(), clusters)

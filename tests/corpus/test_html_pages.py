@@ -181,11 +181,6 @@ def test_what_surrounds_the_text_is_left_out(furniture):
     assert _paragraphs(f"<h1>Pumps</h1>{_TEXT}{furniture}") == _SENTENCES
 
 
-def test_text_between_line_breaks_outweighs_a_menu():
-    menu = "<nav><p>Here you find all of the other pages of this manual.</p></nav>"
-    assert _paragraphs(f"<div>{'<br><br>'.join(_SENTENCES)}</div>{menu}") == _SENTENCES
-
-
 def test_what_a_style_displays_as_a_block_is_a_paragraph():
     text = "".join(f"<span style='Display: Block'>{each}</span>" for each in _SENTENCES)
     assert _paragraphs(text) == _SENTENCES

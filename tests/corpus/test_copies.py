@@ -2,9 +2,11 @@
 
 import random
 
+import polars as pl
 import pytest
 
 from fathom.config.corpus import Corpus, Grouping, Selection, Splits
+from fathom.corpus.copies import Bands, find_copies
 from fathom.corpus.folder import read_folder
 from fathom.corpus.groups import Grouped, group_documents, sketch_part
 from fathom.corpus.index import build_index
@@ -69,15 +71,32 @@ def test_the_longest_of_near_duplicates_counts(tmp_path, texts):
     added = {
         "book.md.gz#1": longer,
         "book.md.gz#2": texts["book.html#2"].upper(),
+        "a.txt": texts["book.html#4"].rpartition(" ")[0],
         "z.txt": _change(texts["book.html#3"], 120),
     }
     copies, left, report = _find(tmp_path, {**texts, **added})
-    assert copies == {"book.html#1": "book.md.gz#1", "book.md.gz#2": "book.html#2", "book.html#3": "z.txt"}
+    assert copies == {
+        "book.html#1": "book.md.gz#1", "book.md.gz#2": "book.html#2", "book.html#3": "z.txt",
+        "a.txt": "book.html#4",
+    }  # fmt: skip
     assert "book.md.gz#1" in left and "z.txt" in left
-    assert report["copies"]["documents"] == 3
+    assert report["copies"]["documents"] == 4
     assert report["copies"]["files"][0] == {
         "file": "book.html", "documents": 6, "copies": 2, "of": "book.md.gz", "of_it": 1, "others": 1
     }  # fmt: skip
+
+
+def test_a_document_in_two_parts_is_as_long_as_its_longer_version(tmp_path):
+    record = {"title": "", "abstract": "", "categories": [], "date": "", "domains": ["x"], "split": "train"}
+    parts = ([("a", 30)], [("a", 90), ("b", 60)])
+    paths = [tmp_path / f"{place}.parquet" for place in range(2)]
+    for path, documents in zip(paths, parts, strict=True):
+        with write_table_in_batches(path, DOCUMENTS, 5) as writer:
+            writer.write([add_text({**record, "doc_id": doc_id}, "w" * size) for doc_id, size in documents])
+    bands = Bands()
+    rows = {"hash": [7, 8, 9] * 2, "document": [0] * 3 + [1] * 3}
+    bands.add(pl.DataFrame(rows, schema={"hash": pl.UInt64, "document": pl.Int32}))
+    assert find_copies(paths, pl.Series(["a", "b"]), bands) == {"b": "a"}
 
 
 def test_what_is_half_the_same_is_no_copy(tmp_path, texts):
@@ -117,6 +136,14 @@ def test_an_excerpt_does_not_count_beside_its_source(tmp_path, texts):
     longer = texts["book.html#1"] + " " + _write(98, 600)
     copies, left, _ = _find(tmp_path, {"longer.txt": longer, "excerpt.txt": excerpt})
     assert (copies, left) == ({"excerpt.txt": "longer.txt"}, ["longer.txt"])
+
+
+def test_four_of_five_sentences_are_enough(tmp_path):
+    first, *others = _write(1, 60).split(". ")
+    short = ". ".join([*others, _write(2, 12)])
+    texts = {"longer.txt": f"{first}. {_write(3)} {'. '.join(others)}", "short.txt": short}
+    copies, left, _ = _find(tmp_path, texts)
+    assert (copies, left) == ({"short.txt": "longer.txt"}, ["longer.txt"])
 
 
 def test_a_whole_of_which_more_than_a_fifth_is_new_counts_for_its_parts(tmp_path, texts):

@@ -82,6 +82,7 @@ def test_what_is_left_out_of_a_sentence_leaves_one_mark_that_is_counted(formula)
         (r'<span class="math">\(n\)</span>', "n"),
         ("10<sup>6</sup> litres", "10^6 litres"),
         ("3 m<sup>3</sup>", "3 m^3"),
+        ("<i>m</i><sup>3</sup>", "m^3"),
         ("small<sup>2</sup>", "small"),
         ("<del>large</del><ins>small</ins>", "small"),
         ("small<noscript><img src='a.png'></noscript>", "small"),
@@ -160,6 +161,8 @@ def test_what_holds_most_of_a_page_is_read(page):
         "<dialog><p>This page asks whether it may keep cookies.</p></dialog>",
         "<div role='alertdialog'><p>This page asks whether it may keep cookies.</p></div>",
         "<table><tr><td>The flow of the first pump</td><td>17</td></tr></table>",
+        "<table><tr><td>The table below holds the flow of the pumps of the house.</td></tr>"
+        + "<tr><th>First</th><td>17</td></tr></table>",
         "<div class='listing'>open the valve; close the valve;</div>",
         "<ol class='linenums'><li>open all the valves</li><li>close all the valves</li></ol>",
         "<div class='code-toolbar'><div>open all the valves</div></div>",
@@ -176,6 +179,29 @@ def test_what_holds_most_of_a_page_is_read(page):
 )
 def test_what_surrounds_the_text_is_left_out(furniture):
     assert _paragraphs(f"<h1>Pumps</h1>{_TEXT}{furniture}") == _SENTENCES
+
+
+def test_what_a_style_displays_as_a_block_is_a_paragraph():
+    text = "".join(f"<span style='Display: Block'>{each}</span>" for each in _SENTENCES)
+    assert _paragraphs(text) == _SENTENCES
+
+
+def test_headings_nest_by_their_level_and_sections_have_anchors():
+    content = read_markup(
+        f"<h1>Water</h1><h2>Pumps</h2><h3>Flow</h3><h4 id='a'>Small</h4><h5>Parts</h5><h6>Valves</h6>{_MOST}"
+        f"<article id='b'><h3>Price</h3>{_TEXT}</article><h3><a name='c'></a>Sales</h3>{_TEXT}"
+    )
+    assert [(section.anchor, section.headings) for section in content.sections] == [
+        ("1", ("Water", "Pumps", "Flow", "Small", "Parts", "Valves")),
+        ("b", ("Water", "Pumps", "Price")),
+        ("c", ("Water", "Pumps", "Sales")),
+    ]
+
+
+def test_a_paragraph_after_code_is_no_code():
+    assert _paragraphs("<p>Call <code>pump</code> first.</p><p>All the pumps of the house</p>")[1:] == [
+        "All the pumps of the house"
+    ]
 
 
 def test_only_sentences_are_read_of_furniture_that_holds_the_page():
@@ -289,6 +315,7 @@ def test_formulas_and_pictures_of_markdown(markdown, text, gaps):
         "import Tabs from '@a/Tabs';\n\n<Tabs>\n\n{}\n\n</Tabs>\n\n{{/* a note on pumps of all kinds */}}",
         "{{{{< hint info >}}}}\n{}\n{{{{< /hint >}}}}",
         '{{% hint style="info" %}}\n{}\n{{% endhint %}}\n{{: .wide}}',
+        "```{{code-block}} c\nthe pump lifts water;\n```\n\n{}",
         "{{% highlight c %}}\nthe pump lifts water;\n{{% endhighlight %}}\n{}",
         "- [x] {}",
         "% a comment of the author\n\n-   :material-clock:{{ .lg }} __Fast__\n\n    ---\n\n    {}",
@@ -299,6 +326,16 @@ def test_notes_of_markdown_are_prose_without_their_signs(markdown):
     note = "Salt water wears pumps. It is pumped in winter."
     content = read_markdown(f"# Pumps\n\n{markdown.format(note)}\n".encode())
     assert content.sections[0].text == note
+
+
+@pytest.mark.parametrize(
+    "front",
+    ['---\ndate: 2026-05-04\ntitle: "Water"\n---', "+++\ntitle = 'Water'\ndraft = false\n+++"],
+    ids=["YAML", "TOML"],
+)
+def test_fields_before_markdown_give_its_title(front):
+    content = read_markdown(f"{front}\n{_SENTENCES[0]}\n".encode())
+    assert (content.title, content.sections[0].text) == ("Water", _SENTENCES[0])
 
 
 def test_substitutions_lines_and_templates_of_restructured_text():

@@ -33,11 +33,13 @@ def make_pairs(narrow: str = "") -> pl.DataFrame:
     return pl.DataFrame(rows, ["pair_id", "keyword", "prompt", "target", "doc_id"], orient="row")
 
 
-def make_scores(pairs: pl.DataFrame, bits: NDArray[np.float64], ties: int = 0) -> pl.DataFrame:
+def make_scores(
+    pairs: pl.DataFrame, bits: NDArray[np.float64], ties: int = 0, tokens: int = 1
+) -> pl.DataFrame:
     """Return a table of scores with these bits."""
     count = len(pairs)
     columns = {
-        "tokens": (1, pl.Int32), "rank": (1.0, pl.Float64), "rank_midpoint": (1.0, pl.Float64),
+        "tokens": (tokens, pl.Int32), "rank": (1.0, pl.Float64), "rank_midpoint": (1.0, pl.Float64),
         "rank_first": (1, pl.Int64), "rank_share": (0.01, pl.Float64), "ties": (ties, pl.Int64),
         "probability": (0.5, pl.Float64), "log_probability": (-0.7, pl.Float64),
         "backed_off": (False, pl.Boolean), "rival_rank": (2.0, pl.Float64), "rival": ("stamp", pl.String),
@@ -131,6 +133,13 @@ def test_one_target_in_most_pairs_is_not_several_targets():
     }  # fmt: skip
 
 
+def test_pairs_without_documents_are_of_one_sentence_if_they_begin_alike():
+    prompts = ["The red pump is", "The red pump lifts water to", "The red tank is"]
+    pairs = pl.DataFrame({"keyword": "pump", "prompt": prompts, "target": [" a", " the", " a"]})
+    places = plan_watch(pairs, "log_probability").sentences.places.tolist()
+    assert places[0] == places[1] != places[2]
+
+
 def test_pairs_without_keywords_are_tested_by_log_probability_and_bits_are_refused():
     pairs = make_pairs().with_columns(keyword=pl.lit(""))
     plan = plan_watch(pairs)
@@ -157,6 +166,8 @@ def test_pairs_without_bits_are_refused_with_the_measure_that_they_have(tmp_path
 def test_a_model_to_which_all_words_are_alike_is_told():
     pairs = make_pairs()
     zeros = np.zeros(len(pairs))
-    assert is_tied(make_scores(pairs, zeros, ties=99)) and not is_tied(make_scores(pairs, zeros, ties=3))
+    for tokens in (1, 2):  # ties of all tokens are added up
+        assert is_tied(make_scores(pairs, zeros, 99 * tokens, tokens))
+        assert not is_tied(make_scores(pairs, zeros, 98 * tokens, tokens))
     row = {"checkpoint": "checkpoint-7", "tied": True}
     assert "checkpoint-7 all words are equally likely" in describe_look([row], plan_watch(pairs))

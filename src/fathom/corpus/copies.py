@@ -111,10 +111,9 @@ def find_wholes(documents: Sequence[Path], ids: pl.Series, shared: Shared) -> di
     rows = shared.take()
     numbers = rows["document"].unique().sort()
     facts = _read_facts(documents, ids.gather(numbers))
-    table = pl.DataFrame({"document": numbers, "doc_id": ids.gather(numbers)})
-    table = table.join(facts, on="doc_id", how="left").with_columns(
-        size=pl.Series(shared.sizes[numbers.to_numpy()])
-    )
+    sizes = shared.sizes[numbers.to_numpy()]
+    table = pl.DataFrame({"document": numbers, "doc_id": ids.gather(numbers), "size": sizes})
+    table = table.join(facts, on="doc_id", how="left")
     rows = rows.join(table.select("document", "domains"), on="document", maintain_order="left")
     rows = rows.filter(pl.len().over("hash", "domains") > 1)
     rows = rows.with_columns(sentence=pl.struct("hash", "domains").rank("dense").cast(pl.Int64) - 1)

@@ -40,11 +40,8 @@ _TRUTH = {YES_NO: {"yes": True, "no": False}, BOOL: {"True": True, "False": Fals
 def read_rows(path: Path | str, contract: Contract, columns: Sequence[str] | None = None) -> list[Row]:
     """Read a CSV or TSV table; columns that are unknown to its contract are left out.
 
-    Raises
-    ------
-    InputError
-        If the file is missing or not a table, lacks a column, or a value does not fit its column: file,
-        line, column, and what is wrong.
+    Raise `InputError` if the file is missing or not a table, lacks a column, or a value does not fit its
+    column: file, line, column, and what is wrong.
     """
     return [row for _, row in scan_rows(path, contract, columns)]
 
@@ -203,16 +200,13 @@ def read_fields(
 ) -> list[tuple[str, list[str]]]:
     """Read a table as text, header first: where each line lies, and its fields.
 
+    Raise `InputError` if the file is missing, not UTF-8 or empty, a column is named twice, quotes are broken,
+    or a line has another number of fields than the header.
+
     Parameters
     ----------
     needed : sequence of str, optional
         Columns that each line has; what it lacks of others at its end is empty. By default it has all.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, not UTF-8 or empty, a column is named twice, quotes are broken, or a line has
-        another number of fields than the header.
     """
     found: list[tuple[str, list[str]]] = []
     for number, fields in scan_csv(read_plain_text(path), delimiter):
@@ -314,12 +308,8 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     """Yield the first line's number and the fields of each row of a CSV or TSV, plain, `.gz` or `.zst`.
 
     The first row is the header. Commas, semicolons or tabs separate fields: what the header of a CSV has most
-    of. What a row lacks at its end is None; blank lines are no rows.
-
-    Raises
-    ------
-    InputError
-        If the file is not UTF-8, damaged or cut off.
+    of. What a row lacks at its end is None; blank lines are no rows. Raise `InputError` if the file is not
+    UTF-8, damaged or cut off.
     """
     first = 1
     try:

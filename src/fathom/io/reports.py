@@ -305,10 +305,7 @@ def _find_checker(shape: Any) -> TypeAdapter[Any]:
 def read_report(path: Path | str, shape: Any) -> dict[str, Any]:
     """Read the report of a step.
 
-    Raises
-    ------
-    InputError
-        If it is missing, no JSON object, or lacks a key, or one has a value of another kind.
+    Raise `InputError` if it is missing, no JSON object, or lacks a key, or one has a value of another kind.
     """
     found = read_object(path)
     try:

@@ -17,17 +17,13 @@ def scan_table(
 ) -> Iterator[pl.DataFrame]:
     """Yield a table as it was written, one row group after the other, so that memory holds one of them.
 
-    No file stays open in between: hundreds of tables can be read side by side.
+    No file stays open in between: hundreds of tables can be read side by side. Raise `InputError` if the file
+    is missing, no parquet, or lacks a column.
 
     Parameters
     ----------
     wanted : callable, optional
         Takes a group's first column; says whether the group is read at all.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, no parquet, or lacks a column.
     """
     names = list(columns)
     with explain_damage(path):

@@ -171,7 +171,9 @@ def read_table(
 ) -> pl.DataFrame:
     """Read a parquet file that was written under `contract`, all columns or some.
 
-    An optional column that the file lacks, for it is older, is NaN or empty.
+    An optional column that the file lacks, for it is older, is NaN or empty. Raise `InputError` if the file
+    is missing, no parquet, lacks a column, a column holds what the contract does not allow, or the file is
+    not what its record says.
 
     Parameters
     ----------
@@ -179,12 +181,6 @@ def read_table(
         Those that are wanted, if not all.
     foreign : bool, default=False
         Whether other programs write such tables: nothing is said then of one without a record.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, no parquet, lacks a column, a column holds what the contract does not allow,
-        or the file is not what its record says.
     """
     names = contract.names if columns is None else list(columns)
     known = {column.name: column for column in contract}
@@ -320,10 +316,7 @@ def make_record(place: str, columns: Sequence[str], rows: int, sha256: str) -> d
 def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
     """Check an open table against its record; return whether it has one.
 
-    Raises
-    ------
-    InputError
-        If the table is that of another place, has other rows, or other bytes.
+    Raise `InputError` if the table is that of another place, has other rows, or other bytes.
     """
     found = (file.metadata.metadata or {}).get(_KEY)
     if found is None:

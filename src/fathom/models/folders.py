@@ -222,10 +222,7 @@ def find_damage(folder: Path) -> str:
 def load_tokenizer(folder: Path | str) -> Any:
     """Load a fast tokenizer from a folder.
 
-    Raises
-    ------
-    InputError
-        If the folder does not exist or holds no fast tokenizer.
+    Raise `InputError` if the folder does not exist or holds no fast tokenizer.
     """
     from transformers import AutoTokenizer
 

@@ -45,6 +45,8 @@ class WeightSize(NamedTuple):
 def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = None) -> WeightSize:
     """Return the size of a model's weights in memory, from the headers of its files.
 
+    Raise `InputError` if a file is damaged.
+
     Parameters
     ----------
     folder : Path
@@ -54,11 +56,6 @@ def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = N
         which keep theirs.
     bytes_per_weight : float, optional
         Of matrices that are quantised on loading: all but embeddings and the output layer.
-
-    Raises
-    ------
-    InputError
-        If a file is damaged.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -100,6 +97,9 @@ def choose_devices(
 ) -> tuple[list[list[str]], WeightSize]:
     """Choose the devices of each copy of a model.
 
+    Raise `InputError` if the weights do not fit into the GPUs (the hint says how many would do), or a GPU
+    lacks the data type. See also :func:`fathom.jobs.devices.pick_devices`.
+
     Parameters
     ----------
     gpus : int
@@ -107,12 +107,6 @@ def choose_devices(
         there is one copy, over the fewest of the visible GPUs that hold it.
     bytes_per_weight : float, optional
         Of weights that are quantised on loading.
-
-    Raises
-    ------
-    InputError
-        If the weights do not fit into the GPUs (the hint says how many would do), or a GPU lacks the data
-        type. See also :func:`fathom.jobs.devices.pick_devices`.
     """
     import torch
 

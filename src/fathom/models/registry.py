@@ -164,10 +164,7 @@ def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) ->
 def match_name(name: str, known: Iterable[str], where: str) -> str:
     """Return the row that a name matches: `smollm2` for `SmolLM2-135M-...`.
 
-    Raises
-    ------
-    InputError
-        If it fits none or several.
+    Raise `InputError` if it fits none or several.
     """
     fitting = list_fitting(name, known := list(known))
     if not fitting:

@@ -77,16 +77,11 @@ def pack_sequences(
     """Concatenate a split's documents, each ended by EOS, and cut them into sequences of equal length.
 
     The packing's seed and the document ids determine the order of documents. An incomplete last sequence is
-    dropped. Without `max_sequences` all text is used.
+    dropped. Without `max_sequences` all text is used. Raise `InputError` if the tokenizer has no EOS token.
 
     Returns
     -------
     ndarray of shape (n_sequences, length), int64
-
-    Raises
-    ------
-    InputError
-        If the tokenizer has no EOS token.
     """
     import numpy as np
 

@@ -20,10 +20,7 @@ _ALL = (slice(None), slice(None))
 def choose_class(config: Any, where: str) -> Any:
     """Return the class of transformers that loads a model with text in and logits out.
 
-    Raises
-    ------
-    InputError
-        If models of this type have no text model that predicts the next token.
+    Raise `InputError` if models of this type have no text model that predicts the next token.
     """
     import transformers as library
 
@@ -64,10 +61,7 @@ def list_other_weights(model: Any) -> list[Any]:
 def find_blocks(model: Any, name: str = "the model") -> list[Any]:
     """Return the blocks of a model's text model: its list of modules with the most weights.
 
-    Raises
-    ------
-    InputError
-        If it has none.
+    Raise `InputError` if it has none.
     """
     import torch
 

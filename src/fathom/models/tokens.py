@@ -69,10 +69,7 @@ def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
 def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
     """Encode prompts without a target, with a BOS token first if the model uses one.
 
-    Raises
-    ------
-    InputError
-        If a prompt has no token.
+    Raise `InputError` if a prompt has no token.
     """
     encoded = encode_keywords(tokenizer, prompts, add_bos)
     for ids, prompt in zip(encoded, prompts, strict=True):
@@ -214,6 +211,9 @@ def encode_pairs(
 ) -> list[EncodedPair]:
     """Encode prompts with their targets as continuations.
 
+    Raise `InputError` if a prompt is empty or ends in a space, a target is empty, does not start with one
+    space or has no token of its own.
+
     Parameters
     ----------
     prompts : sequence of str
@@ -224,12 +224,6 @@ def encode_pairs(
         Whether a BOS token comes first; None: the tokenizer's default.
     prefix : sequence of int
         Tokens before every prompt, in place of a BOS token; see :func:`encode_chat_prefix`.
-
-    Raises
-    ------
-    InputError
-        If a prompt is empty or ends in a space, a target is empty, does not start with one space or
-        has no token of its own.
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
@@ -306,18 +300,13 @@ def fill_template(
     """Return messages in a tokenizer's chat template.
 
     The date, by `date_string` or `strftime_now`, is always 26 July 2024, 00:00 UTC. Random choices, by the
-    filter `random` or by `lipsum`, are the same each time.
+    filter `random` or by `lipsum`, are the same each time. Raise `InputError` if the template cannot be
+    rendered, or does not end in the time and memory of :func:`fathom.jobs.bounded_calls.render_bounded`.
 
     Parameters
     ----------
     may_refuse : bool, default=False
         The text is empty where the template raises an error, its own way to refuse a role.
-
-    Raises
-    ------
-    InputError
-        If the template cannot be rendered, or does not end in the time and memory of
-        :func:`fathom.jobs.bounded_calls.render_bounded`.
     """
     from jinja2.exceptions import TemplateError
 

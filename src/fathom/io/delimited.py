@@ -105,12 +105,8 @@ def write_rows(
 ) -> None:
     """Write a CSV or TSV table, atomically.
 
-    Parameters
-    ----------
-    rows : iterable of mappings or sequences
-        Values by column, or in the order of the header; text for a number is written as it is.
-    header : sequence of str, optional
-        Names of the columns, where the contract leaves them open; by default those of the first row.
+    `rows`: values by column, or in the order of the header; text for a number is written as it is. `header`:
+    names of the columns, where the contract leaves them open; by default those of the first row.
 
     Raises
     ------
@@ -201,12 +197,8 @@ def read_fields(
     """Read a table as text, header first: where each line lies, and its fields.
 
     Raise `InputError` if the file is missing, not UTF-8 or empty, a column is named twice, quotes are broken,
-    or a line has another number of fields than the header.
-
-    Parameters
-    ----------
-    needed : sequence of str, optional
-        Columns that each line has; what it lacks of others at its end is empty. By default it has all.
+    or a line has another number of fields than the header. `needed`: columns that each line has; what it
+    lacks of others at its end is empty. By default it has all.
     """
     found: list[tuple[str, list[str]]] = []
     for number, fields in scan_csv(read_plain_text(path), delimiter):

@@ -316,10 +316,7 @@ class HashingReader(io.RawIOBase):
 def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.BufferedReader:
     """Open a plain, `.gz` or `.zst` file for reading its decompressed bytes.
 
-    Parameters
-    ----------
-    raw : HashingReader, optional
-        An open stream of the file's own bytes to read from instead.
+    `raw`: an open stream of the file's own bytes to read from instead.
 
     Raises
     ------

@@ -146,10 +146,7 @@ class TableWriter:
 def write_table_in_batches(path: Path | str, contract: Contract, group: int = GROUP) -> Iterator[TableWriter]:
     """Open a parquet file (zstd) for appending batches; it takes its final name when the block ends well.
 
-    Parameters
-    ----------
-    group : int
-        Rows in a row group at most: what a reader that streams holds at once.
+    `group`: rows in a row group at most: what a reader that streams holds at once.
     """
     with (
         write_atomically(path) as temporary,
@@ -173,14 +170,8 @@ def read_table(
 
     An optional column that the file lacks, for it is older, is NaN or empty. Raise `InputError` if the file
     is missing, no parquet, lacks a column, a column holds what the contract does not allow, or the file is
-    not what its record says.
-
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        Those that are wanted, if not all.
-    foreign : bool, default=False
-        Whether other programs write such tables: nothing is said then of one without a record.
+    not what its record says. `columns`: those that are wanted, if not all. `foreign`: whether other programs
+    write such tables: nothing is said then of one without a record.
     """
     names = contract.names if columns is None else list(columns)
     known = {column.name: column for column in contract}

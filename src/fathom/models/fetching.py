@@ -45,14 +45,8 @@ def locate_model(
     """Return the folder and revision of a registered model; fetch it if it is not local.
 
     A GGUF file is unpacked, see :func:`fathom.models.loading.open_weights`. Raise `InputError` if there is no
-    such folder, or the model cannot be downloaded.
-
-    Parameters
-    ----------
-    registry : Path or str
-        Path of the registry; relative model paths start from its folder.
-    cache : Path, optional
-        Folder that files are fetched to; None: the hub's cache.
+    such folder, or the model cannot be downloaded. Relative paths in the registry start from its folder.
+    `cache`: folder that files are fetched to; None: the hub's cache.
     """
     what = f"model {entry.name!r} ({entry.source})"
     where = f"{registry}, row {entry.name}"
@@ -81,12 +75,7 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     """Return the pointer of a registered model, with its fingerprint; an adapter's with its base.
 
     Raise `InputError` if the registry or the model cannot be read or fetched, or the model is not safe to
-    load.
-
-    Parameters
-    ----------
-    weights : Path, optional
-        Folder made by :func:`gather_files` for the model's `source`; None: find or fetch it.
+    load. `weights`: folder made by :func:`gather_files` for the model's `source`; None: find or fetch it.
     """
     entries = read_registry(registry)
     entry = find_model(entries, name, registry)

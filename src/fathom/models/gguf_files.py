@@ -40,12 +40,8 @@ def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path
 
     The package gguf gives the weights of each tensor in float32; nothing is rounded further. Raise
     `InputError` if the file is missing, damaged or not a language model, or transformers cannot compute it;
-    then nothing is left behind.
-
-    Parameters
-    ----------
-    terms : dict, optional
-        Licence and terms, kept with the model; None: the licence that the file names.
+    then nothing is left behind. `terms`: licence and terms, kept with the model; None: the licence that the
+    file names.
     """
     from filelock import FileLock
 

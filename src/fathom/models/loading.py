@@ -203,12 +203,8 @@ def load_model(
 
     Raise `InputError` if the model does not exist, its weights are pickled or incomplete, or its tokenizer is
     missing or has a larger vocabulary than the model; if there is no such device, it lacks the data type or
-    memory, or the implementation of attention cannot run.
-
-    Parameters
-    ----------
-    device : str, default="cpu"
-        cpu, cuda, cuda:N or auto. With auto, weights that do not fit one GPU are spread over several.
+    memory, or the implementation of attention cannot run. `device`: cpu, cuda, cuda:N or auto. With auto,
+    weights that do not fit one GPU are spread over several.
     """
     pointer = source if isinstance(source, Pointer) else read_pointer(source)
     settings = Scoring(dtype=dtype, device=device, attention=attention)
@@ -221,13 +217,8 @@ def load_copies(
 ) -> tuple[list[Any], Any]:
     """Load a model on each GPU that shares the work, or once over several if it does not fit one.
 
-    Parameters
-    ----------
-    gpus : int, default=1
-        Number of visible GPUs that share the work, if the device is `auto`.
-    merge : bool, optional
-        Merge an adapter, to train all weights; False: never, to train another adapter; None: in float32
-        alone, where nothing is lost.
+    `gpus`: number of visible GPUs that share the work, if the device is `auto`. `merge`: merge an adapter, to
+    train all weights; False: never, to train another adapter; None: in float32 alone, where nothing is lost.
     """
     refuse_server(pointer)
     check_folder(pointer.path)

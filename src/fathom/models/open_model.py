@@ -21,12 +21,8 @@ from fathom.models.placement import find_input_device
 class OpenModel:
     """A model for several measurements, loaded when the first of them needs it.
 
-    Parameters
-    ----------
-    threads : int, default=1
-        PyTorch threads; reference results use 1.
-    gpus : int, default=1
-        Number of visible GPUs that share the work, if `settings.device` is `auto`; 0: none, the processor.
+    `threads`: of PyTorch; reference results use 1. `gpus`: number of visible GPUs that share the work,
+    if `settings.device` is `auto`; 0: none, the processor.
     """
 
     def __init__(self, pointer: Pointer, settings: Scoring, threads: int = 1, gpus: int = 1) -> None:

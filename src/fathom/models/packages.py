@@ -161,11 +161,6 @@ def is_fetched(splitter: str, table: Path | str) -> bool:
     """Say whether a splitter is fetched: neither the rules, nor a folder, nor installed.
 
     Raise `InputError` if there is no such pipeline, here or in the table.
-
-    Parameters
-    ----------
-    splitter : str
-        `sentences.splitter` of the configuration.
     """
     if splitter == RULES or is_installed(splitter):
         return False

@@ -98,15 +98,9 @@ def choose_devices(
     """Choose the devices of each copy of a model.
 
     Raise `InputError` if the weights do not fit into the GPUs (the hint says how many would do), or a GPU
-    lacks the data type. See also :func:`fathom.jobs.devices.pick_devices`.
-
-    Parameters
-    ----------
-    gpus : int
-        With `auto`, how many GPUs share the work if the weights fit one: each has a copy. If they do not,
-        there is one copy, over the fewest of the visible GPUs that hold it.
-    bytes_per_weight : float, optional
-        Of weights that are quantised on loading.
+    lacks the data type. See also :func:`fathom.jobs.devices.pick_devices`. `gpus`: with `auto`, how many GPUs
+    share the work if the weights fit one: each has a copy. If they do not, there is one copy, over the fewest
+    of the visible GPUs that hold it. `bytes_per_weight`: of weights that are quantised on loading.
     """
     import torch
 

@@ -122,12 +122,8 @@ def _name_base(base: Path, folder: Path) -> dict[str, str | None]:
 class Checkpoints(Resume):
     """The state of a training, with its checkpoints.
 
-    Parameters
-    ----------
-    steps : collection of int
-        Steps whose models are kept.
-    resumes : bool
-        Whether to save the state as well; not with several processes.
+    `steps`: steps whose models are kept. `resumes`: whether to save the state as well; not with several
+    processes.
     """
 
     def __init__(

@@ -302,11 +302,7 @@ def fill_template(
     The date, by `date_string` or `strftime_now`, is always 26 July 2024, 00:00 UTC. Random choices, by the
     filter `random` or by `lipsum`, are the same each time. Raise `InputError` if the template cannot be
     rendered, or does not end in the time and memory of :func:`fathom.jobs.bounded_calls.render_bounded`.
-
-    Parameters
-    ----------
-    may_refuse : bool, default=False
-        The text is empty where the template raises an error, its own way to refuse a role.
+    `may_refuse`: the text is empty where the template raises an error, its own way to refuse a role.
     """
     from jinja2.exceptions import TemplateError
 
@@ -392,14 +388,9 @@ def encode_document(
     """Encode a whole document for perplexity; see :class:`Document`.
 
     Without a BOS token the first token has no context and cannot be scored. If it covers only part of a
-    character, the other tokens of that character are left out too, so that byte counts are exact.
-
-    Parameters
-    ----------
-    add_bos : bool, optional
-        Whether a BOS token comes first; None: the tokenizer's default.
-    stretches : sequence of (int, int)
-        First characters of stretches whose tokens do not count, and the characters after their last ones.
+    character, the other tokens of that character are left out too, so that byte counts are exact. `add_bos`:
+    whether a BOS token comes first; None: the tokenizer's default. `stretches`: first characters of stretches
+    whose tokens do not count, and the characters after their last ones.
     """
     bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
     source = str(tokenizer.name_or_path)

@@ -53,12 +53,7 @@ class Result(NamedTuple):
 class Candidate:
     """A model with a task that it is scored on and tuned for.
 
-    Parameters
-    ----------
-    trim : float
-        Share that a trimmed mean cuts from each end.
-    chat : bool
-        Put prompts into the chat template.
+    `trim`: share that a trimmed mean cuts from each end. `chat`: whether prompts are in the chat template.
     """
 
     def __init__(

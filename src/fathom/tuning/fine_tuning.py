@@ -58,12 +58,8 @@ def tune(
 
     AdamW without warm-up, linear decay, clipped gradients. Dropout follows from the seed and the step, so
     that a resumed run ends with the same weights. Raise `InputError` if there are fewer examples than one
-    batch, or the loss is not finite.
-
-    Parameters
-    ----------
-    model : transformers causal language model
-        With an adapter, see :func:`fathom.models.adapters.add_adapter`.
+    batch, or the loss is not finite. `model`: with an adapter, see
+    :func:`fathom.models.adapters.add_adapter`.
     """
     import torch
 

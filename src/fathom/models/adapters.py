@@ -78,7 +78,12 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
     where = str(folder)
     hint = "check that the adapter was trained on this base model"
     check_adapter(folder)
-    _check_quantized(model, where)
+    if getattr(model, "is_quantized", False):  # merging would round the weights again
+        raise InputError(
+            "an adapter cannot be merged into a quantised model",
+            where,
+            "give the base model in full precision, which also fits a QLoRA adapter",
+        )
     try:
         weights = load_file(folder / ADAPTER_WEIGHTS)
         _check_rows(model, weights, where)
@@ -106,11 +111,8 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
 
 
 def _check_rows(model: Any, weights: Mapping[str, Any], where: str) -> None:
-    whole = {
-        name: module
-        for name, module in model.named_modules()
-        if module is model.get_input_embeddings() or module is model.get_output_embeddings()
-    }
+    layers = (model.get_input_embeddings(), model.get_output_embeddings())
+    whole = {name: module for name, module in model.named_modules() if any(module is each for each in layers)}
     for key, weight in weights.items():
         module = next((each for name, each in whole.items() if f".{name}." in key), None)
         if module is None or weight.ndim != 2:
@@ -126,16 +128,6 @@ def _check_rows(model: Any, weights: Mapping[str, Any], where: str) -> None:
                 "resize the base (resize_token_embeddings), merge the adapter, and save the whole model and"
                 " its tokenizer",
             )
-
-
-def _check_quantized(model: Any, where: str) -> None:
-    """Refuse quantised weights, as merging would round them again."""
-    if getattr(model, "is_quantized", False):
-        raise InputError(
-            "an adapter cannot be merged into a quantised model",
-            where,
-            "give the base model in full precision, which also fits a QLoRA adapter",
-        )
 
 
 def _check_tied(model: Any, where: str) -> None:

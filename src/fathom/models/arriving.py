@@ -81,8 +81,10 @@ def find_lack(folder: Path, tokenizer: bool = True) -> str:
     for name in wanted:
         if (folder / name).exists() and not (folder / name).is_file():
             raise InputError("not a regular file, so not weights", str(folder / name), "remove it")
-        if lack := _find_cut(folder / name):
-            return lack
+        try:
+            _read_shapes(folder / name)
+        except InputError as error:
+            return f"{name} is not whole: {error.what}"
     has_tokenizer = any(file for pattern in TOKENIZER_FILES for file in folder.glob(pattern))
     if tokenizer and not is_adapter(folder) and not has_tokenizer:
         return "its tokenizer is not there yet"
@@ -94,15 +96,6 @@ def describe_tensors(folder: Path) -> str:
     names = choose_weights(folder, [file.name for file in folder.iterdir()])
     shapes = {key: shape for name in names for key, shape in _read_shapes(folder / name).items()}
     return hash_text(*(f"{name} {shapes[name]}" for name in sorted(shapes)))
-
-
-def _find_cut(file: Path) -> str:
-    """Return that a file of weights is not whole, in words; empty if it has all that its header says."""
-    try:
-        _read_shapes(file)
-    except InputError as error:
-        return f"{file.name} is not whole: {error.what}"
-    return ""
 
 
 def _read_shapes(file: Path) -> dict[str, list[int]]:

@@ -4,6 +4,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
@@ -15,7 +16,6 @@ from fathom.models.folders import (
     find_damage,
     list_files,
     load_tokenizer,
-    read_origin,
 )
 from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
 from fathom.models.loading import Pointer, check_fingerprint, open_weights, point_to_folder, read_pointer
@@ -84,7 +84,8 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     if weights is None:
         used, folder, revision = locate_sound(name, registry)
     else:
-        revision, stand_in = _read_revision(weights)
+        told = require_file(weights / REVISION_FILE).read_text(encoding="utf-8")
+        revision, _, stand_in = told.partition("\n")
         used, folder = entries[stand_in] if stand_in else entry, weights
     if revision and not used.revision:
         log.info("%s has no pinned revision: fetched %s; add it to the registry", entry.name, revision)
@@ -93,20 +94,12 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
         check_adapter(adapter)
         folder, _ = locate_model(entries[entry.adapter_of], registry)
     check_folder(folder)
-    origin = read_origin(folder)
-    pointer = Pointer(
-        entry.name,
-        folder,
-        revision,
-        entry.kind,
-        entry.dtype,
-        base=entry.adapter_of or entry.base_of,
-        add_bos=entry.add_bos,
-        chat_template=entry.chat_template,
+    stored = point_to_folder(entry.name, folder, revision)
+    pointer = replace(
+        stored,
+        **_describe(entry),
+        quantization=choose_quantization(folder, entry.quantization) or stored.quantization,
         adapter=adapter,
-        quantization=choose_quantization(folder, entry.quantization) or origin.get("quantization", ""),
-        licence=origin.get("licence", ""),
-        terms=origin.get("terms", ""),
         original=_find_original(entry, entries, registry),
         stand_in="" if used.name == entry.name else used.name,
         stand_in_tokens=None if used.name == entry.name else used.tokens,
@@ -114,18 +107,15 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     return replace(pointer, fingerprint=check_fingerprint(pointer))
 
 
+def _describe(entry: ModelRow) -> dict[str, Any]:
+    names = ("kind", "dtype", "add_bos", "chat_template")
+    return {name: getattr(entry, name) for name in names} | {"base": entry.adapter_of or entry.base_of}
+
+
 def _locate_served(entry: ModelRow, registry: Path | str) -> Pointer:
     tokenizer, _ = locate_model(entry, registry, tokenizer_only=True)
     found = point_to_server(entry.source, tokenizer, need_ranks=True)
-    return replace(
-        found,
-        name=entry.name,
-        kind=entry.kind,
-        dtype=entry.dtype,
-        base=entry.base_of,
-        add_bos=entry.add_bos,
-        chat_template=entry.chat_template,
-    )
+    return replace(found, name=entry.name, **_describe(entry))
 
 
 def _find_original(entry: ModelRow, entries: dict[str, ModelRow], registry: Path | str) -> Path | None:
@@ -227,9 +217,8 @@ def find_tokenizer(source: Path | str) -> Path:
     identifier, _, asked = name.partition("@")
     if path.exists() or not _HUB_ID.fullmatch(identifier):
         return path
-    return fetch_snapshot(identifier, asked, TOKENIZER, f"tokenizer {identifier!r}, which is no folder,", "")[
-        0
-    ]
+    what = f"tokenizer {identifier!r}, which is no folder,"
+    return fetch_snapshot(identifier, asked, TOKENIZER, what, "")[0]
 
 
 def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_in: str = "") -> None:
@@ -245,18 +234,13 @@ def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_i
         Name of the model whose files these are, if it stands in for another.
     """
     folder.mkdir()
-    for name in [file.name for file in list_files(source)]:
-        file = (source / name).resolve()
+    for named in list_files(source):
+        file = named.resolve()
         if cache.resolve() in file.parents:
-            file.replace(folder / name)
+            file.replace(folder / named.name)
         else:
-            (folder / name).symlink_to(file)
+            (folder / named.name).symlink_to(file)
     (folder / REVISION_FILE).write_text(f"{revision}\n{stand_in}".strip(), encoding="utf-8")
-
-
-def _read_revision(folder: Path) -> tuple[str, str]:
-    revision, _, stand_in = require_file(folder / REVISION_FILE).read_text(encoding="utf-8").partition("\n")
-    return revision, stand_in
 
 
 def copy_tokenizer(source: Path, folder: Path | str) -> None:

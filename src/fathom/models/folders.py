@@ -102,7 +102,7 @@ def list_files(folder: Path) -> list[Path]:
     return sorted({*others, *list_weights(folder)})
 
 
-def read_origin(folder: Path) -> dict[str, str]:
+def read_origin(folder: Path) -> dict[str, Any]:
     """Return the record of the GGUF file that a folder was unpacked from; empty for other folders."""
     values = read_object(folder / ORIGIN_FILE) if (folder / ORIGIN_FILE).is_file() else {}
     return {key: str(values.get(key, "")) for key in ("quantization", "licence", "terms") if values}

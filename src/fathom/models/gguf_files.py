@@ -9,10 +9,13 @@ filled as in llama.cpp.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text, make_folder, write_atomically, write_json
@@ -63,19 +66,16 @@ def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path
         return folder
     make_folder(cache)
     with FileLock(cache / f".{folder.name}.lock"):  # jobs with and without the chat template start together
-        if not (folder / ORIGIN_FILE).is_file():
-            _unpack_to(folder, file, header, origin)
+        if (folder / ORIGIN_FILE).is_file():
+            return folder
+        size = _WIDTH * sum(math.prod(tensor.shape) for tensor in header.tensors)
+        require_space(cache, size, f"{file.name}, unpacked,")
+        log.info("%s is unpacked to %s, once", file.name, format_size(size))
+        with write_atomically(folder) as temporary:
+            temporary.mkdir()
+            _write_model(file, header, temporary)
+            write_json(temporary / ORIGIN_FILE, origin)
     return folder
-
-
-def _unpack_to(folder: Path, file: Path, header: Header, origin: dict[str, Any]) -> None:
-    size = _WIDTH * sum(_count(tensor) for tensor in header.tensors)
-    require_space(folder.parent, size, f"{file.name}, unpacked,")
-    log.info("%s is unpacked to %s, once", file.name, format_size(size))
-    with write_atomically(folder) as temporary:
-        temporary.mkdir()
-        _write_model(file, header, temporary)
-        write_json(temporary / ORIGIN_FILE, origin)
 
 
 def describe_format(header: Header) -> str:
@@ -85,17 +85,10 @@ def describe_format(header: Header) -> str:
     named = header.metadata.get("general.file_type")
     if named in set(LlamaFileType) and named != LlamaFileType.GUESSED:
         return str(LlamaFileType(named).name).removeprefix("MOSTLY_").removeprefix("ALL_")
-    sizes: dict[int, int] = {}
+    sizes = Counter[int]()
     for tensor in header.tensors:
-        sizes[tensor.kind] = sizes.get(tensor.kind, 0) + _count(tensor)
+        sizes[tensor.kind] += math.prod(tensor.shape)
     return str(GGMLQuantizationType(max(sizes, key=lambda kind: (sizes[kind], kind))).name)
-
-
-def _count(tensor: StoredTensor) -> int:
-    count = 1
-    for size in tensor.shape:
-        count *= size
-    return count
 
 
 def _write_model(file: Path, header: Header, folder: Path) -> None:
@@ -152,8 +145,7 @@ class _Weights:
         kept: dict[str, Any] = {}
         parsed: dict[str, Any] = {"tensors": {}}  # joins experts of several tensors
         for tensor in self._header.tensors:
-            for name, weight in self._convert(tensor, parsed):
-                kept[name] = weight
+            kept |= self._convert(tensor, parsed)
             if sum(weight.nbytes for weight in kept.values()) > _SHARD:
                 self._save(folder, kept)
                 kept = {}
@@ -166,10 +158,10 @@ class _Weights:
         else:
             write_json(folder / "model.safetensors.index.json", {"metadata": {}, "weight_map": self._index})
 
-    def _convert(self, tensor: StoredTensor, parsed: dict[str, Any]) -> list[tuple[str, Any]]:
-        """Return the weight that a tensor completes, with its name; nothing if parts are missing."""
-        if tensor.name == "rope_freqs.weight":  # in the configuration
-            return []
+    def _convert(self, tensor: StoredTensor, parsed: dict[str, Any]) -> dict[str, Any]:
+        """Return the weight that a tensor completes, by its name; nothing if parts are missing."""
+        if tensor.name == _ROPE_TENSOR:  # in the configuration
+            return {}
         try:
             result = self._processor.process(
                 weights=_dequantize(self._file, tensor),
@@ -183,14 +175,12 @@ class _Weights:
         put = self._names.get(tensor.name) or self._names.get(stem)
         if result.name is None and put in parsed["tensors"]:
             self._parts[put].discard(stem)
-            return [] if self._parts[put] else [(put, parsed["tensors"].pop(put).numpy())]
+            return {} if self._parts[put] else {put: parsed["tensors"].pop(put).numpy()}
         if result.name not in self._names:
             raise self._fail(f"transformers cannot read its tensor {tensor.name}")
-        return [(self._names[result.name], result.weights)]
+        return {self._names[result.name]: result.weights}
 
     def _save(self, folder: Path, weights: dict[str, Any]) -> None:
-        """Write one file of weights, and check their shapes."""
-        import numpy as np
         from safetensors.numpy import save_file
 
         for name, weight in weights.items():
@@ -200,9 +190,7 @@ class _Weights:
             file = f"model-{len(set(self._index.values())) + 1:05d}.safetensors"
             whole = {name: np.ascontiguousarray(weight, np.float32) for name, weight in weights.items()}
             save_file(whole, folder / file, metadata={"format": "pt"})
-            (folder / file).chmod(
-                0o644
-            )  # readable only by the owner by default, but several people share the folder
+            (folder / file).chmod(0o644)  # several people share the folder
             self._index |= dict.fromkeys(weights, file)
 
     def _fail(self, problem: str) -> InputError:
@@ -212,7 +200,6 @@ class _Weights:
 
 
 def _dequantize(file: Path, tensor: StoredTensor) -> Any:
-    import numpy as np
     from gguf import GGMLQuantizationType
     from gguf.quants import dequantize
 
@@ -286,10 +273,11 @@ def build_config(file: Path, header: Header, read: Callable[[str], Any]) -> Any:
         widths, own = _EXPERTS.get(header.architecture, {}), header.get_own()
         values |= {name: own[key] for key, name in widths.items() if key in own}
         config = AutoConfig.for_model(**values)
-        config.vocab_size = _find_rows(header)
-        config.max_position_embeddings = header.get_own().get(
-            "context_length", config.max_position_embeddings
-        )
+        rows = {tensor.name: tensor.shape[0] for tensor in header.tensors}
+        if "token_embd.weight" not in rows:
+            raise _PassedOverError("there is no input embedding (token_embd.weight)")
+        config.vocab_size = rows["token_embd.weight"]
+        config.max_position_embeddings = own.get("context_length", config.max_position_embeddings)
         _check_keys(config, header)
         _set_rope(config, header, read)
     except InputError:
@@ -315,13 +303,6 @@ _NO_DECODERS = frozenset({"t5", "umt5", "tokenizer", *_SPELLED.values()})
 
 class _PassedOverError(ValueError):
     """Features of a file that transformers would silently ignore."""
-
-
-def _find_rows(header: Header) -> int:
-    rows = {tensor.name: tensor.shape[0] for tensor in header.tensors}
-    if "token_embd.weight" not in rows:
-        raise _PassedOverError("there is no input embedding (token_embd.weight)")
-    return rows["token_embd.weight"]
 
 
 def _check_keys(config: Any, header: Header) -> None:
@@ -360,19 +341,13 @@ def _recognize_llama3(config: Any, factors: Any) -> dict[str, Any]:
     """Return Llama 3's scaling of rotary positions whose factors for each frequency are these."""
     head, theta = _find_head(config), config.rope_parameters["rope_theta"]
     factor, low, high, old = float(max(factors)), 1.0, 4.0, 8192
-    expected = []
-    for place in range(0, head, 2):
-        turns = old / (2 * math.pi * theta ** (place / head))  # within the context before it was extended
-        share = min(1.0, max(0.0, (turns - low) / (high - low)))
-        expected.append(1 / ((1 - share) / factor + share))
-    if len(expected) != len(factors) or not all(map(_is_near, expected, factors)):
+    turns = old / (2 * math.pi * theta ** (np.arange(0, head, 2) / head))  # in the context before extension
+    share = np.clip((turns - low) / (high - low), 0, 1)
+    expected = 1 / ((1 - share) / factor + share)
+    if len(expected) != len(factors) or not np.allclose(factors, expected, rtol=1e-4, atol=0):
         raise _PassedOverError(f"{_ROPE_TENSOR} does not scale rotary positions like Llama 3")
     scaling = {"factor": factor, "low_freq_factor": low, "high_freq_factor": high}
     return {"rope_type": "llama3", **scaling, "original_max_position_embeddings": old}
-
-
-def _is_near(expected: float, found: float) -> bool:
-    return math.isclose(expected, float(found), rel_tol=1e-4)
 
 
 # llama.cpp's names of ways to split text before merges: llama_vocab::impl::load in its src/llama-vocab.cpp
@@ -395,7 +370,8 @@ def build_tokenizer(file: Path, header: Header) -> Any:
     try:
         architecture, values, named = get_gguf_tokenizer(str(file))
         core, _ = convert_gguf_tokenizer(architecture, values)
-        core = _mend(_drop_others(core, header.metadata[TOKENS]), header, split)
+        core = _drop_others(core, header.metadata[TOKENS])
+        _mend(core, header, split)
         tokens = {name: named.get(name) for name in ("bos_token", "eos_token", "unk_token", "pad_token")}
         tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, **tokens)
         tokenizer.chat_template = named.get("chat_template")
@@ -442,7 +418,7 @@ def _drop_others(core: Any, entries: int) -> Any:
     return Tokenizer.from_str(json.dumps(values))
 
 
-def _mend(core: Any, header: Header, split: str) -> Any:
+def _mend(core: Any, header: Header, split: str) -> None:
     """Set options that the conversion of transformers leaves at their defaults."""
     from tokenizers import pre_tokenizers
 
@@ -454,7 +430,6 @@ def _mend(core: Any, header: Header, split: str) -> Any:
     spaced = header.metadata.get("tokenizer.ggml.add_space_prefix", True)
     if isinstance(core.pre_tokenizer, pre_tokenizers.Metaspace) and not spaced:
         core.pre_tokenizer.prepend_scheme = "never"
-    return core
 
 
 def _set_bos(tokenizer: Any, add: bool) -> None:

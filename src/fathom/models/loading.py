@@ -129,15 +129,7 @@ def point_to_folder(name: str, folder: Path, revision: str = "") -> Pointer:
     """
     if is_adapter(folder):
         return Pointer(name, find_base(folder), adapter=folder)
-    origin = read_origin(folder)
-    return Pointer(
-        name,
-        folder,
-        revision,
-        quantization=origin.get("quantization", ""),
-        licence=origin.get("licence", ""),
-        terms=origin.get("terms", ""),
-    )
+    return Pointer(name, folder, revision, **read_origin(folder))
 
 
 def hash_weights(model: Any) -> str:
@@ -233,18 +225,16 @@ def load_copies(
     check_quantization(quantization, copies[0][0], str(pointer.path))
     models = []
     for devices in copies:
-        place: dict[str, str] | None = {"": devices[0]}
+        place = None if devices == ["cpu"] else {"": devices[0]}
         if len(devices) > 1:
             place = map_modules(pointer.path, settings.dtype, devices, size)
-        elif devices == ["cpu"]:
-            place = None
         more = make_loading_options(pointer.path, quantization, settings.dtype)
         model = _load(pointer, config, settings, place, more)
         if pointer.adapter is not None:
             together = settings.dtype == "float32" if merge is None else merge
             model = apply_adapter(model, pointer.adapter, together).eval()
+        check_vocabulary(model, tokenizer, pointer.path)
         models.append(model)
-        check_vocabulary(models[-1], tokenizer, pointer.path)
     return models, tokenizer
 
 

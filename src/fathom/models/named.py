@@ -37,6 +37,8 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 _CHAT = re.compile(r"(?i)(^|[-_.])(chat|instruct|it)([-_.]|$)")
 # families with their own tokenizer conventions (fathom.models.registry) by transformers' model types
 _FAMILIES = {"gemma2": "gemma-2", "gemma3": "gemma-3", "gemma3_text": "gemma-3"}
+_OWN: dict[str, Any] = dict.fromkeys(("base_of", "stand_in", "original", "weights", "asked"), "")
+"""What a row made from another does not take over."""
 
 
 class Resolved(NamedTuple):
@@ -72,11 +74,7 @@ def place_rows(entries: Iterable[ModelRow], registry: Path) -> list[ModelRow]:
 
 def write_models(path: Path, entries: Iterable[ModelRow]) -> None:
     """Write rows to a table of models, see :func:`place_rows`."""
-    rows = [
-        {name: "" if vars(entry)[name] is None else vars(entry)[name] for name in MODELS.names}
-        for entry in entries
-    ]
-    write_rows(path, rows, MODELS)
+    write_rows(path, ([vars(entry)[name] for name in MODELS.names] for entry in entries), MODELS)
 
 
 def close_over(entries: Iterable[ModelRow], known: Mapping[str, ModelRow]) -> list[ModelRow]:
@@ -140,19 +138,9 @@ def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> li
             f"{name} does not name a model", where, "write ADDRESS#NAME, with the name at the server"
         )
     *before, original = find_rows(address.name, known, where)
-    row = replace(
-        original,
-        name=_free(f"{original.name}-served", name, known),
-        source=name,
-        revision="",
-        base_of="",
-        adapter_of="",
-        quantization="",
-        stand_in="",
-        original=original.name,
-        weights="",
-        asked="",
-    )
+    free = _free(f"{original.name}-served", name, known)
+    empty = {**_OWN, **dict.fromkeys(("revision", "adapter_of", "quantization"), "")}
+    row = replace(original, **empty | {"name": free, "source": name, "original": original.name})
     return [*before, original, row]
 
 
@@ -164,7 +152,7 @@ def _describe_path(path: Path, known: Mapping[str, ModelRow], where: str) -> lis
     name = _free(_clean(path.resolve().stem if path.is_file() else path.resolve().name), source, known)
     if path.is_file():
         header = read_header(path)
-        is_chat = "tokenizer.chat_template" in header.metadata and _is_chat_name(name)
+        is_chat = "tokenizer.chat_template" in header.metadata and _CHAT.search(name)
         kind: Kind = "chat" if is_chat else "base"
         return [_make(name, str(header.architecture), source, "", kind, None, "float32")]
     return _describe_folder(path, name, source, "", known, where)
@@ -181,9 +169,8 @@ def _describe_hub(match: re.Match[str], known: Mapping[str, ModelRow], where: st
     source = "/".join(filter(None, (identifier, file)))
     name = _free(_clean(name), source, known, _clean(identifier.replace("/", "-")))
     if file:
-        return [
-            _make(name, "gguf", source, commit, "chat" if _is_chat_name(name) else "base", None, "float32")
-        ]
+        kind: Kind = "chat" if _CHAT.search(name) else "base"
+        return [_make(name, "gguf", source, commit, kind, None, "float32")]
     return _describe_folder(folder, name, source, commit, known, where)
 
 
@@ -196,8 +183,7 @@ def _describe_folder(
         base = named if HUB_NAME.fullmatch(named) and not Path(named).is_dir() else str(find_base(folder))
         log.info("%s is an adapter of %s", source, base)
         *before, below = find_rows(base, known, f"{where}, base of {source}")
-        row = replace(below, name=name, source=source, revision=revision, adapter_of=below.name, base_of="",
-                      stand_in="", original="", weights="", asked="")  # fmt: skip
+        row = replace(below, name=name, source=source, revision=revision, adapter_of=below.name, **_OWN)
         return [*before, below, row]
     if not (folder / "config.json").is_file():
         hint = "name a model in safetensors, an adapter, or a GGUF file: OWNER/NAME/FILE.gguf"
@@ -211,7 +197,7 @@ def _describe_folder(
     card = _read_card(folder)
     above = card.get("base_model")
     above = above[0] if isinstance(above, list) and above else above
-    kind: Kind = "chat" if _has_template(folder) and (above or _is_chat_name(name)) else "base"
+    kind: Kind = "chat" if _has_template(folder) and (above or _CHAT.search(name)) else "base"
     base_of = next((each.name for each in known.values() if kind == "chat" and each.source == above), "")
     known_dtype = dtype if dtype in DTYPES else "float32"
     parameters = shape.parameters if shape else None
@@ -246,18 +232,10 @@ def _has_template(folder: Path) -> bool:
     return said or (folder / "chat_template.jinja").is_file()
 
 
-def _is_chat_name(name: str) -> bool:
-    return _CHAT.search(name) is not None
-
-
 def _clean(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "model"
 
 
 def _free(name: str, source: str, known: Mapping[str, ModelRow], longer: str = "") -> str:
-    names = (
-        name,
-        *([longer] if longer else []),
-        *(f"{name}-{number}" for number in range(2, len(known) + 3)),
-    )
-    return next(each for each in names if each not in known or known[each].source == source)
+    names = (name, longer, *(f"{name}-{number}" for number in range(2, len(known) + 3)))
+    return next(each for each in names if each and (each not in known or known[each].source == source))

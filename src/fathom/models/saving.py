@@ -147,20 +147,17 @@ class Checkpoints(Resume):
         saved = super().load() if self._resumes else None
         if saved is None:
             return None
-        missing = [
-            step for step in self.steps if step <= saved.values["step"] and not self._name(step).is_dir()
-        ]
-        if missing:
+        kept = [step for step in self.steps if step <= saved.values["step"]]
+        if missing := [step for step in kept if not self._name(step).is_dir()]:
             log.info("starting afresh: the checkpoint of step %s is missing", missing[0])
             return None
         return saved
 
     def keep(self, step: int, model: Any) -> None:
         """Write the model of a step, or its adapter, if the step is to be kept."""
-        if step not in self.steps:
-            return
-        save_trained(self._name(step), model, self._tokenizer, self._start)
-        log.info("checkpoint of step %s kept", step)
+        if step in self.steps:
+            save_trained(self._name(step), model, self._tokenizer, self._start)
+            log.info("checkpoint of step %s kept", step)
 
     def publish(self, folder: Path, model: str) -> None:
         """Write a folder with each checkpoint and its pointer, `step{N}` and `step{N}.json`.

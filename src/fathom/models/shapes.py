@@ -5,7 +5,7 @@ others get the usual layers and widths for their size.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,9 +58,8 @@ class Shape:
     @property
     def block(self) -> int:
         """Parameters of one transformer block's matrices."""
-        return self.width * (
-            2 * self.width + 2 * self.keys + (3 if self.design == "llama" else 2) * self.inner
-        )
+        matrices = 3 if self.design == "llama" else 2
+        return self.width * (2 * self.width + 2 * self.keys + matrices * self.inner)
 
     @property
     def embedding(self) -> int:
@@ -148,9 +147,8 @@ def guess_shape(parameters: int, vocabulary: int = _UNKNOWN_VOCABULARY, tied: bo
     width = _STEP
     while copies * vocabulary * width + 12 * width**3 / _LAYER_WIDTH < parameters:
         width += _STEP
-    return Shape(
-        parameters, max(1, width // _LAYER_WIDTH), width, 8 * width // 3, width, vocabulary, tied=tied
-    )
+    layers = max(1, width // _LAYER_WIDTH)
+    return Shape(parameters, layers, width, 8 * width // 3, width, vocabulary, tied=tied)
 
 
 def read_shape(path: Path | str) -> Shape | None:
@@ -179,7 +177,4 @@ def parse_shape(config: Mapping[str, Any]) -> Shape | None:
     shape = Shape(0, layers, width, inner, keys, vocabulary, context, design, tied)
     positions = (context or 0) * width if kind == "gpt2" else 0
     embeddings = shape.embedding * (1 if tied else 2)
-    return Shape(
-        layers * shape.block + embeddings + positions,
-        *(layers, width, inner, keys, vocabulary, context, design, tied),
-    )
+    return replace(shape, parameters=layers * shape.block + embeddings + positions)

@@ -118,18 +118,15 @@ def follows_hidden_states(model: Any, ids: "Tensor") -> bool:
         expected = model(input_ids=ids, use_cache=False).logits.float()
         found = compute_logits(model, ids)
     model.train(training)
+    if found.shape != expected.shape:
+        return False
+    tolerance = _TOLERANCE * max(1.0, float(expected.abs().max()))
     # those of a broken model are not finite, as its loss will be
-    far = found.shape != expected.shape or bool(
-        (found - expected).abs().max() > _TOLERANCE * max(1.0, float(expected.abs().max()))
-    )
-    return not far
+    return not bool((found - expected).abs().max() > tolerance)
 
 
-_CAPS = (
-    "final_logit_softcapping",
-    "logits_soft_cap",
-    "output_logit_soft_cap",
-)  # Gemma, RecurrentGemma, xLSTM
+_CAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
+"""Names of the soft cap: of Gemma, RecurrentGemma and xLSTM."""
 
 
 class LogitTransform(NamedTuple):
@@ -175,15 +172,9 @@ def find_long_length(model: Any) -> int | None:
     config = model.config.get_text_config()
     given = getattr(config, "rope_parameters", None) or {}
     own = getattr(config, "original_max_position_embeddings", None)
-    scalings = [
-        given,
-        *(each for each in given.values() if isinstance(each, dict)),
-    ]  # or one for a layer type
-    lengths = [
-        each.get("original_max_position_embeddings", own)
-        for each in scalings
-        if each.get("rope_type") == "longrope"
-    ]
+    scalings = (given, *(each for each in given.values() if isinstance(each, dict)))  # or one by layer type
+    long = (each for each in scalings if each.get("rope_type") == "longrope")
+    lengths = [each.get("original_max_position_embeddings", own) for each in long]
     return min((int(length) for length in lengths if length), default=None)
 
 

@@ -9,8 +9,7 @@ Chat templates are rendered with a fixed date and without randomness, so that sc
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import compress
@@ -257,7 +256,8 @@ def _check_texts(prompt: str, target: str) -> None:
 def _find_target(
     tokenizer: Any, ids: list[int], prompt_ids: list[int], prefix: Sequence[int], target: str
 ) -> EncodedPair:
-    start = _count_shared(ids, prompt_ids)
+    places = enumerate(zip(ids, prompt_ids, strict=False))
+    start = next((place for place, (id_, own) in places if id_ != own), min(len(ids), len(prompt_ids)))
     backed_off = start < len(prompt_ids)
     if start == len(ids):
         raise InputError("the target has no token of its own", target, "leave this pair out")
@@ -270,13 +270,6 @@ def _find_target(
     if start and list(prefix) == ids[:1]:  # the text brings its own BOS token
         prefix = ()
     return EncodedPair([*prefix, *ids], len(prefix) + start, backed_off)
-
-
-def _count_shared(first: Sequence[int], second: Sequence[int]) -> int:
-    for index, (left, right) in enumerate(zip(first, second, strict=False)):
-        if left != right:
-            return index
-    return min(len(first), len(second))
 
 
 _DAY = datetime(2024, 7, 26, tzinfo=UTC)  # the date that Llama's templates fall back to
@@ -314,9 +307,10 @@ def fill_template(
         tokenize=False,
         date_string=_DAY.strftime("%d %b %Y"),
     )
+    state = random.getstate()  # of the choices that templates make at random
+    random.seed(0)
     try:
-        with _same_choices():
-            return render_bounded(render)
+        return render_bounded(render)
     except Exception as error:  # any exception: a template is a program
         if may_refuse and isinstance(error, TemplateError):
             return ""
@@ -327,6 +321,8 @@ def fill_template(
             "fix chat_template.jinja, or the key chat_template of tokenizer_config.json; or score the model "
             "without it",
         ) from error
+    finally:
+        random.setstate(state)
 
 
 def require_one_template(tokenizer: Any) -> None:
@@ -338,17 +334,6 @@ def require_one_template(tokenizer: Any) -> None:
             str(tokenizer.name_or_path),
             "write the one to use to chat_template.jinja beside it; or score the model without it",
         )
-
-
-@contextmanager
-def _same_choices() -> Iterator[None]:
-    """Make random choices of Jinja, which uses Python's generator, reproducible; restore its state."""
-    state = random.getstate()
-    random.seed(0)
-    try:
-        yield
-    finally:
-        random.setstate(state)
 
 
 class Document(NamedTuple):

@@ -241,11 +241,11 @@ def _validate(stepper: Stepper, sequences: "Tensor", batch: int, sum_them: Losse
     stepper.model.eval()
     rows = min(batch, len(_divide(sequences, stepper.tokens)[0]))
     with torch.no_grad(), stepper.autocast():
-        parts = [
-            ((sum_them(stepper.model, some) / _count(some)).item(), len(some))
+        losses = [
+            (sum_them(stepper.model, some) / _count(some)).item() * len(some)
             for some in _cut(sequences, rows)
         ]
-    return float(sum(loss * count for loss, count in parts) / len(sequences))
+    return float(sum(losses) / len(sequences))
 
 
 def _log_point(curve: Sequence[CurvePoint], steps: int) -> None:
@@ -265,7 +265,6 @@ def _log_point(curve: Sequence[CurvePoint], steps: int) -> None:
 
 
 def _check_settings(model: Any, settings: Training | Adaptation, processes: int) -> None:
-    sequence = settings.sequence
     if settings.batch < processes:
         raise InputError(
             f"a batch of {settings.batch} cannot be shared among {processes} processes",
@@ -273,25 +272,18 @@ def _check_settings(model: Any, settings: Training | Adaptation, processes: int)
             "raise batch, or take fewer GPUs",
         )
     if not (isinstance(settings, Adaptation) and settings.lora):  # an adapter is written beside its base
-        _check_type(model)
+        try:
+            choose_class(model.config, "models")
+        except InputError as error:
+            raise InputError(
+                f"a model of type {model.config.model_type!r} cannot be loaded again after saving",
+                "models",
+                "train an adapter (lora), which is written beside its base",
+            ) from error
     context = find_context_length(model)
-    if context is not None and sequence > context:
-        raise InputError(
-            f"sequence = {sequence} is longer than the model's context of {context}",
-            "models",
-            "lower sequence",
-        )
-
-
-def _check_type(model: Any) -> None:
-    try:
-        choose_class(model.config, "models")
-    except InputError as error:
-        raise InputError(
-            f"a model of type {model.config.model_type!r} cannot be loaded again after saving",
-            "models",
-            "train an adapter (lora), which is written beside its base",
-        ) from error
+    if context is not None and settings.sequence > context:
+        what = f"sequence = {settings.sequence} is longer than the model's context of {context}"
+        raise InputError(what, "models", "lower sequence")
 
 
 def set_dropout(model: Any, share: float) -> None:

@@ -208,11 +208,8 @@ def read_fields(
         header = found[0][1] if found else fields
         lacking = header[len(fields) :]
         if len(fields) > len(header) or (lacking and (needed is None or {*lacking} & {*needed})):
-            raise InputError(
-                f"{len(fields)} fields where the header has {len(header)}",
-                where,
-                "check for a missing or an extra separator",
-            )
+            hint = "check for a missing or an extra separator"
+            raise InputError(f"{len(fields)} fields where the header has {len(header)}", where, hint)
         found.append((where, [_unguard(field) for field in fields] + [""] * len(lacking)))
     if not found:
         raise InputError("the file is empty", str(path), "it needs a header line")

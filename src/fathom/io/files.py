@@ -58,11 +58,8 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     except OSError as error:
         denied = isinstance(error, PermissionError)
         if error.errno == errno.EROFS or (denied and _is_inside(error.filename, path.parent)):
-            raise InputError(
-                "this folder cannot be written",
-                str(path.parent),
-                "check its permissions, and that its disk is not mounted read-only",
-            ) from error
+            hint = "check its permissions, and that its disk is not mounted read-only"
+            raise InputError("this folder cannot be written", str(path.parent), hint) from error
         if temporary is None and error.errno not in _NO_SPACE:
             raise InputError(
                 f"nothing can be written here: {error.strerror}", str(path), "choose another path"

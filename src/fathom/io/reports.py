@@ -313,9 +313,6 @@ def read_report(path: Path | str, shape: Any) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"])) or "the report"
-        raise InputError(
-            f"{key}: {first['msg'][:1].lower()}{first['msg'][1:]}",
-            str(path),
-            "it is damaged, or of another version: remove it, and start the same command again",
-        ) from error
+        hint = "it is damaged, or of another version: remove it, and start the same command again"
+        raise InputError(f"{key}: {first['msg'][:1].lower()}{first['msg'][1:]}", str(path), hint) from error
     return found

@@ -199,11 +199,8 @@ def _require_kin(name: str, found: pa.DataType, wanted: pa.DataType, path: Path 
         return
     is_id = needed == "text" and pa.types.is_integer(found)
     if kind not in (needed, "null") and not is_id:
-        raise InputError(
-            f"column {name} holds {found} where {wanted} is needed",
-            str(path),
-            "it is damaged, or of another kind: make it again",
-        )
+        hint = "it is damaged, or of another kind: make it again"
+        raise InputError(f"column {name} holds {found} where {wanted} is needed", str(path), hint)
 
 
 _KINDS = {
@@ -316,17 +313,11 @@ def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
     groups = (file.metadata.row_group(place) for place in range(file.metadata.num_row_groups))
     rows = sum(group.num_rows for group in groups)
     if record["rows"] != rows:
-        raise InputError(
-            f"{rows:,} rows where {record['rows']:,} were written",
-            str(path),
-            "something took rows away or added some: make it again",
-        )
+        hint = "something took rows away or added some: make it again"
+        raise InputError(f"{rows:,} rows where {record['rows']:,} were written", str(path), hint)
     if record["place"] and place and record["place"] != place:
-        raise InputError(
-            f"this table was written as {record['place']}",
-            str(path),
-            "put it back there, and make this one again",
-        )
+        hint = "put it back there, and make this one again"
+        raise InputError(f"this table was written as {record['place']}", str(path), hint)
     if record["columns"] != file.schema_arrow.names or record["sha256"] != _hash_before_footer(Path(path)):
         raise InputError("this table was changed after it was written", str(path), "make it again")
     return True

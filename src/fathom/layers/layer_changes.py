@@ -193,11 +193,8 @@ def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Com
     if not shared:
         raise InputError("the models share no keyword", where, "measure both on the same keywords")
     if mine.sums.shape[1] != theirs.sums.shape[1]:
-        raise InputError(
-            f"the models have {mine.sums.shape[1] - 1} and {theirs.sums.shape[1] - 1} blocks",
-            where,
-            "only models of equal depth can be compared layer by layer",
-        )
+        what = f"the models have {mine.sums.shape[1] - 1} and {theirs.sums.shape[1] - 1} blocks"
+        raise InputError(what, where, "only models of equal depth can be compared layer by layer")
     left_out = len(set(mine.keywords) ^ set(theirs.keywords))
     if left_out and names[3] in ("rate", "rank"):
         log.info("%s: %s keywords measured for only one of them are left out", where, left_out)

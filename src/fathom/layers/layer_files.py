@@ -270,11 +270,8 @@ def choose_prompts(
         raise InputError(f"no keyword can be measured: {counts}", "layers", "see max_keyword_tokens")
     if len(report["with_a_short_list"]) == len(chosen):
         longest = max(len(lists[word]) for word in chosen)
-        raise InputError(
-            f"every token list is shorter than k = {settings.k}, the longest has {longest}",
-            "layers.k",
-            "lower k, or give the keywords more sentences",
-        )
+        what = f"every token list is shorter than k = {settings.k}, the longest has {longest}"
+        raise InputError(what, "layers.k", "lower k, or give the keywords more sentences")
     return chosen, report
 
 

@@ -168,11 +168,8 @@ def read_hidden_states(
             states = reader.run(batch)
         except torch.cuda.OutOfMemoryError:
             if len(chosen) == 1:
-                raise InputError(
-                    "a single sequence does not fit into GPU memory",
-                    "layers",
-                    "use a larger GPU or dtype bfloat16",
-                ) from None
+                hint = "use a larger GPU or dtype bfloat16"
+                raise InputError("a single sequence does not fit into GPU memory", "layers", hint) from None
             budget //= 2
             torch.cuda.empty_cache()
             log.info("out of GPU memory: continuing with batches of %s tokens", budget)
@@ -295,11 +292,8 @@ def _check_head(model: Any, name: str) -> None:
         raise InputError(f"{name} has no output layer", "layers", "use a causal language model")
     weight = getattr(head, "weight", None)
     if weight is not None and not weight.is_floating_point():
-        raise InputError(
-            f"the output layer of {name} is quantised",
-            "layers",
-            "use the model before it was quantised, or one whose output layer was left out",
-        )
+        hint = "use the model before it was quantised, or one whose output layer was left out"
+        raise InputError(f"the output layer of {name} is quantised", "layers", hint)
     if any(hasattr(head, part) for part in ("base_layer", "modules_to_save")):
         tied = bool(getattr(model.config.get_text_config(), "tie_word_embeddings", False))
         raise InputError(

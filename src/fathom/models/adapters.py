@@ -101,11 +101,8 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
     wrong = sorted({*outcome.unexpected_keys, *expected.intersection(outcome.missing_keys)})
     if wrong or not weights:
         example = f", e.g. {wrong[0]}" if wrong else ""
-        raise InputError(
-            f"the adapter does not fit its base model: {len(wrong)} weights differ in name{example}",
-            where,
-            hint,
-        )
+        what = f"the adapter does not fit its base model: {len(wrong)} weights differ in name{example}"
+        raise InputError(what, where, hint)
     _check_tied(model, where)
     return wrapped.merge_and_unload(safe_merge=True) if merge else wrapped.get_base_model()
 
@@ -191,11 +188,8 @@ def find_modules(model: Any, chosen: str, name: str) -> list[str]:
     kind = model.config.get_text_config().model_type
     if chosen == "peft":
         if kind not in DEFAULTS:
-            raise InputError(
-                f"PEFT has no default modules for model type {kind!r} of {name}",
-                "lora.modules",
-                "all or attention, for all models of the run",
-            )
+            what = f"PEFT has no default modules for model type {kind!r} of {name}"
+            raise InputError(what, "lora.modules", "all or attention, for all models of the run")
         endings = tuple(f".{ending}" for ending in DEFAULTS[kind])
         inside = {id(part) for part in find_text_model(model).modules()}
         found = [each for each, part in model.named_modules() if id(part) in inside]
@@ -203,11 +197,8 @@ def find_modules(model: Any, chosen: str, name: str) -> list[str]:
     else:
         found = _list_matrices(model, chosen == "attention", name)
     if not found:
-        raise InputError(
-            f"model type {kind!r} of {name} has no linear layers for adapters",
-            f"lora.modules: {chosen}",
-            "choose other modules, or train all weights",
-        )
+        what = f"model type {kind!r} of {name} has no linear layers for adapters"
+        raise InputError(what, f"lora.modules: {chosen}", "choose other modules, or train all weights")
     return found
 
 

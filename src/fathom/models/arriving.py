@@ -60,11 +60,8 @@ def find_lack(folder: Path, tokenizer: bool = True) -> str:
     """
     require_utf8(folder)
     if (size := len(folder.name.encode())) > _LONGEST_NAME:
-        raise InputError(
-            f"its name has {size} bytes, too many for names of files",
-            str(folder),
-            f"rename it: at most {_LONGEST_NAME} bytes",
-        )
+        hint = f"rename it: at most {_LONGEST_NAME} bytes"
+        raise InputError(f"its name has {size} bytes, too many for names of files", str(folder), hint)
     if is_adapter(folder):
         if not any(folder.glob(WEIGHTS)):
             return "its weights are missing so far"
@@ -113,8 +110,5 @@ def _read_shapes(file: Path) -> dict[str, list[int]]:
 def require_like(found: str, first: str, what: str, folder: Path) -> None:
     """Raise `InputError` if a checkpoint differs from the first one that was scored in what it is."""
     if first and found != first:
-        raise InputError(
-            f"it has {what} than the first checkpoint",
-            str(folder),
-            "watch the checkpoints of one training; put those of another in a separate folder",
-        )
+        hint = "watch the checkpoints of one training; put those of another in a separate folder"
+        raise InputError(f"it has {what} than the first checkpoint", str(folder), hint)

@@ -40,11 +40,8 @@ def require_parts(folder: Path) -> None:
         )
     parts = [name for name in names if _NUMBERED.search(name)]
     if parts and not index and "model.safetensors" not in names:
-        raise InputError(
-            f"{parts[0]} is a part of the weights without an index (model.safetensors.index.json)",
-            str(folder),
-            "copy the index beside the weights, or the whole folder again",
-        )
+        what = f"{parts[0]} is a part of the weights without an index (model.safetensors.index.json)"
+        raise InputError(what, str(folder), "copy the index beside the weights, or the whole folder again")
 
 
 def choose_weights(folder: Path, names: Iterable[str]) -> list[str]:
@@ -143,11 +140,8 @@ def check_weight_names(names: Iterable[str], where: str) -> None:
         return
     refuse_pickled(names, where)
     if files := [name for name in names if name.endswith(GGUF)]:
-        raise InputError(
-            f"its weights are in {len(files)} GGUF files",
-            where,
-            f"name one of them after the id or folder: /{files[0]}",
-        )
+        hint = f"name one of them after the id or folder: /{files[0]}"
+        raise InputError(f"its weights are in {len(files)} GGUF files", where, hint)
     raise InputError("no weights (*.safetensors)", where, "check the path, or the model's id")
 
 
@@ -189,11 +183,8 @@ def check_folder(folder: Path) -> None:
         raise InputError("no config.json in this folder", str(folder), "copy the whole folder")
     check_sizes(folder)
     if (folder / ADAPTER_CONFIG).is_file():  # transformers would look for the adapter's base
-        raise InputError(
-            "this folder holds both a model and an adapter",
-            str(folder),
-            "move the model's files, or those of the adapter (adapter_*), to a folder of their own",
-        )
+        hint = "move the model's files, or those of the adapter (adapter_*), to a folder of their own"
+        raise InputError("this folder holds both a model and an adapter", str(folder), hint)
 
 
 def find_damage(folder: Path) -> str:
@@ -305,11 +296,8 @@ def check_blocks(names: Iterable[str], config: Any, folder: Path) -> None:
     known = layers + (getattr(config.get_text_config(), "num_nextn_predict_layers", None) or 0)
     left_out = sorted(name for name in names if (block := _BLOCK.search(name)) and int(block[1]) >= known)
     if left_out:
-        raise InputError(
-            f"num_hidden_layers = {layers:,}, but the weights have {left_out[-1]}",
-            str(folder / "config.json"),
-            _AGAIN,
-        )
+        what = f"num_hidden_layers = {layers:,}, but the weights have {left_out[-1]}"
+        raise InputError(what, str(folder / "config.json"), _AGAIN)
 
 
 def _find_numbers(values: Any, names: Iterable[str]) -> dict[str, int]:

@@ -209,11 +209,8 @@ def _dequantize(file: Path, tensor: StoredTensor) -> Any:
     try:
         values = dequantize(rows, kind)
     except NotImplementedError as error:
-        raise InputError(
-            f"tensor {tensor.name} is in {kind.name}, which the package gguf does not unpack",
-            str(file),
-            "use a file in another quantisation",
-        ) from error
+        what = f"tensor {tensor.name} is in {kind.name}, which the package gguf does not unpack"
+        raise InputError(what, str(file), "use a file in another quantisation") from error
     return values.reshape(tensor.shape).astype(np.float32, copy=False)
 
 
@@ -263,11 +260,8 @@ def build_config(file: Path, header: Header, read: Callable[[str], Any]) -> Any:
 
     known = sorted({*GGUF_SUPPORTED_ARCHITECTURES, *_SPELLED} - _NO_DECODERS)
     if header.architecture not in known:
-        raise InputError(
-            f"transformers cannot read GGUF of architecture {header.architecture!r}",
-            str(file),
-            f"{_WAY_OUT}; read are {', '.join(known)}",
-        )
+        what = f"transformers cannot read GGUF of architecture {header.architecture!r}"
+        raise InputError(what, str(file), f"{_WAY_OUT}; read are {', '.join(known)}")
     try:
         values = load_gguf_checkpoint(str(file), return_tensors=False)["config"]
         widths, own = _EXPERTS.get(header.architecture, {}), header.get_own()

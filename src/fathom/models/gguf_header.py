@@ -208,8 +208,5 @@ def _check_kind(header: Header, path: Path) -> None:
             f"this GGUF file holds {what}, not a language model", str(path), "check the file's name"
         )
     if header.metadata.get("split.count", 1) > 1:
-        raise InputError(
-            "this GGUF file is only a part of a model",
-            str(path),
-            "join the parts: llama-gguf-split --merge FIRST_PART OUTPUT",
-        )
+        hint = "join the parts: llama-gguf-split --merge FIRST_PART OUTPUT"
+        raise InputError("this GGUF file is only a part of a model", str(path), hint)

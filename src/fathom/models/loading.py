@@ -151,11 +151,8 @@ def check_fingerprint(pointer: Pointer) -> str:
     if pointer.adapter is not None:
         found = hash_text(found, fingerprint_folder(pointer.adapter))
     if pointer.fingerprint and pointer.fingerprint != found:
-        raise InputError(
-            f"the files of model {pointer.name!r} have changed since its pointer was written",
-            str(pointer.path),
-            "train or fetch the model again",
-        )
+        what = f"the files of model {pointer.name!r} have changed since its pointer was written"
+        raise InputError(what, str(pointer.path), "train or fetch the model again")
     return found
 
 
@@ -267,11 +264,8 @@ def _load(
         raise _explain(error, pointer.path, first) from error
     missing = sorted(info["missing_keys"])
     if missing:
-        raise InputError(
-            f"{len(missing)} weights are missing, e.g. {missing[0]}",
-            str(pointer.path),
-            "the folder is incomplete, or its config.json belongs to another model",
-        )
+        hint = "the folder is incomplete, or its config.json belongs to another model"
+        raise InputError(f"{len(missing)} weights are missing, e.g. {missing[0]}", str(pointer.path), hint)
     check_blocks(info["unexpected_keys"], config, pointer.path)
     if find_quantization(pointer.path) and not getattr(model, "is_quantized", False):
         _cast_weights(model, getattr(torch, settings.dtype))
@@ -310,11 +304,8 @@ def _explain(error: Exception, folder: Path, device: str) -> InputError:
     if isinstance(error, InputError):
         return error
     if "mismatched_sizes" in str(error):  # the message of transformers: it has logged which weights
-        return InputError(
-            "the weights' shapes differ from config.json",
-            str(folder),
-            "its config.json belongs to another model: copy the whole folder again",
-        )
+        hint = "its config.json belongs to another model: copy the whole folder again"
+        return InputError("the weights' shapes differ from config.json", str(folder), hint)
     if isinstance(error, MemoryError) or "out of memory" in str(error):
         kind = "memory" if device == "cpu" else "GPU memory"
         return InputError(
@@ -322,22 +313,16 @@ def _explain(error: Exception, folder: Path, device: str) -> InputError:
             str(folder),
             "use dtype bfloat16, a larger machine or GPU, or several GPUs; other programs may fill this one",
         )
-    return InputError(
-        f"the model cannot be loaded: {str(error).strip() or type(error).__name__}",
-        str(folder),
-        "check its config.json and weights, or copy the whole folder again",
-    )
+    what = f"the model cannot be loaded: {str(error).strip() or type(error).__name__}"
+    return InputError(what, str(folder), "check its config.json and weights, or copy the whole folder again")
 
 
 def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:
     """Raise `InputError` if the tokenizer has more entries than the model has embeddings."""
     size, entries = model.get_input_embeddings().num_embeddings, count_entries(tokenizer)
     if entries > size:
-        raise InputError(
-            f"the tokenizer has {entries:,} entries, the model {size:,}",
-            str(folder),
-            "check that the tokenizer belongs to the model",
-        )
+        hint = "check that the tokenizer belongs to the model"
+        raise InputError(f"the tokenizer has {entries:,} entries, the model {size:,}", str(folder), hint)
 
 
 def find_context_length(model: Any) -> int | None:
@@ -357,11 +342,8 @@ def choose_attention(config: Any, wanted: str, dtype: str, device: str) -> str |
     if wanted == "auto":
         return "eager" if capped else None
     if wanted == "sdpa" and capped:
-        raise InputError(
-            "sdpa ignores this model's soft cap of attention logits",
-            "scoring.attention",
-            "use auto, eager or flash_attention_2",
-        )
+        hint = "use auto, eager or flash_attention_2"
+        raise InputError("sdpa ignores this model's soft cap of attention logits", "scoring.attention", hint)
     if wanted == "flash_attention_2":
         _check_flash_attention(dtype, device)
     return wanted

@@ -119,11 +119,8 @@ def download_wheel(wheel: Wheel, folder: Path, where: str) -> Path:
     found = list(folder.glob("*.whl")) if folder.is_dir() else []
     if done.returncode or len(found) != 1:
         said = [line.removeprefix("ERROR:").strip() for line in done.stderr.splitlines() if line.strip()]
-        raise InputError(
-            f"{wheel.requirement} cannot be downloaded: {said[-1] if said else 'pip gives no reason'}",
-            where,
-            "check the network and pip's index, and start again",
-        )
+        what = f"{wheel.requirement} cannot be downloaded: {said[-1] if said else 'pip gives no reason'}"
+        raise InputError(what, where, "check the network and pip's index, and start again")
     _check_hash(found[0], wheel.sha256, wheel.requirement, where)
     return found[0]
 
@@ -131,11 +128,8 @@ def download_wheel(wheel: Wheel, folder: Path, where: str) -> Path:
 def _check_hash(file: Path, expected: str, what: str, where: str) -> None:
     found = hash_file(file)
     if found != expected:
-        raise InputError(
-            f"{what} has SHA-256 {found}, not the pinned {expected}",
-            where,
-            f"it was deleted; give a newer version its own line in {TABLE}",
-        )
+        hint = f"it was deleted; give a newer version its own line in {TABLE}"
+        raise InputError(f"{what} has SHA-256 {found}, not the pinned {expected}", where, hint)
 
 
 _KEY = "sentences.splitter"

@@ -127,19 +127,13 @@ def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> 
     if not entry.adapter_of:
         return
     if entry.adapter_of not in entries:
-        raise InputError(
-            f"adapter_of of {entry.name!r} names an unknown model, {entry.adapter_of!r}",
-            path,
-            "add a row for the base model",
-        )
+        what = f"adapter_of of {entry.name!r} names an unknown model, {entry.adapter_of!r}"
+        raise InputError(what, path, "add a row for the base model")
     if entries[entry.adapter_of].adapter_of:
         raise InputError(f"adapter_of of {entry.name!r} names another adapter, {entry.adapter_of!r}", path)
     if entry.quantization or entries[entry.adapter_of].quantization:
-        raise InputError(
-            f"{entry.name!r} is an adapter over a quantised model",
-            path,
-            "name the model in full precision, which also fits a QLoRA adapter",
-        )
+        hint = "name the model in full precision, which also fits a QLoRA adapter"
+        raise InputError(f"{entry.name!r} is an adapter over a quantised model", path, hint)
 
 
 def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
@@ -300,9 +294,6 @@ def parse_address(source: str) -> Address:
     except ValueError:
         fits = False
     if not fits:
-        raise InputError(
-            "not the address of a server",
-            hide_secrets(source),
-            f"such as http://localhost:8000/v1#NAME; a key is given by the variable {KEY_VARIABLE}",
-        )
+        hint = f"such as http://localhost:8000/v1#NAME; a key is given by the variable {KEY_VARIABLE}"
+        raise InputError("not the address of a server", hide_secrets(source), hint)
     return Address(url.rstrip("/"), name)

@@ -78,11 +78,8 @@ def _join(name: str, layer: Any, alone: bool) -> tuple[Any, Any]:
     firsts, seconds = [], []
     for each, first in layer.lora_A.items():
         if layer.use_dora.get(each) or first.bias is not None or layer.lora_B[each].bias is not None:
-            raise InputError(
-                "an adapter with magnitudes (DoRA) or biases cannot be trained further",
-                name,
-                "merge it with PEFT, save the whole model, and start from that",
-            )
+            what = "an adapter with magnitudes (DoRA) or biases cannot be trained further"
+            raise InputError(what, name, "merge it with PEFT, save the whole model, and start from that")
         firsts.append(first.weight.detach().float())
         seconds.append(layer.lora_B[each].weight.detach().float() * (1 if alone else layer.scaling[each]))
     return torch.cat(firsts).contiguous(), torch.cat(seconds, 1).contiguous()

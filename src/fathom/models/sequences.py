@@ -116,11 +116,8 @@ def pack_splits(
     valid = pack_sequences(texts, "adapt-valid", tokenizer, packing, max_valid)
     for split, found, least in (("adapt-train", train, batch), ("adapt-valid", valid, 1)):
         if len(found) < least:
-            raise InputError(
-                f"too little text: split {split} has {len(found)} sequences, one batch needs {least}",
-                "texts",
-                _HINT,
-            )
+            what = f"too little text: split {split} has {len(found)} sequences, one batch needs {least}"
+            raise InputError(what, "texts", _HINT)
     return train, valid
 
 

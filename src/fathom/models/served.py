@@ -130,11 +130,8 @@ def point_to_server(
     with connect(address, settings or Served()) as service:
         said = ask_statement(service, address.name)
     if need_ranks and not said.gives_ranks:
-        raise InputError(
-            "this server gives no ranks, but the workflow needs exact ones",
-            source,
-            "serve it with vLLM or llama.cpp; only `fathom score` can use the most likely tokens",
-        )
+        hint = "serve it with vLLM or llama.cpp; only `fathom score` can use the most likely tokens"
+        raise InputError("this server gives no ranks, but the workflow needs exact ones", source, hint)
     if tokenizer is None and said.maker == Maker.LLAMACPP:
         raise InputError(
             "llama.cpp's server needs token ids for log-probabilities, but this prompt is sent as text",

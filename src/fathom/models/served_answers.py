@@ -292,11 +292,8 @@ def check_given(readings: Sequence[Reading | None], top_k: int) -> None:
 
 def explain(error: AnswerError, question: Question | Following, server: str) -> InputError:
     """Return the message for an answer that is not what was asked for."""
-    return InputError(
-        f"{error} ({question.item})",
-        server,
-        "the server may have another model or tokenizer, or limit its answers; finished scores are kept",
-    )
+    hint = "the server may have another model or tokenizer, or limit its answers; finished scores are kept"
+    return InputError(f"{error} ({question.item})", server, hint)
 
 
 _FORCED = 1e6  # logits added to the token that is generated; log-probabilities are those before

@@ -182,11 +182,8 @@ class Stepper:
         """Raise `InputError` before a weight changes by a loss or gradient that is not finite."""
         for what, number in (("loss", loss), ("gradient's norm", norm)):
             if not math.isfinite(number):
-                raise InputError(
-                    f"the {what} is {number} at step {self.step + 1}",
-                    self.limits.where,
-                    "lower learning_rate",
-                )
+                hint = "lower learning_rate"
+                raise InputError(f"the {what} is {number} at step {self.step + 1}", self.limits.where, hint)
 
     def list_arrays(self) -> "dict[str, NDArray[Any]]":
         """Return what a run needs to resume: weights, the optimiser's moments, random states."""
@@ -266,8 +263,5 @@ def refuse_full_memory(what: str, where: str) -> Iterator[None]:
     try:
         yield
     except torch.OutOfMemoryError:
-        raise InputError(
-            f"GPU memory cannot hold {what}",
-            where,
-            "train an adapter (lora), or use a larger GPU; several GPUs share batches, not weights",
-        ) from None
+        hint = "train an adapter (lora), or use a larger GPU; several GPUs share batches, not weights"
+        raise InputError(f"GPU memory cannot hold {what}", where, hint) from None

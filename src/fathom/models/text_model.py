@@ -29,11 +29,8 @@ def choose_class(config: Any, where: str) -> Any:
     wrapped = type(config) in library.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
     if wrapped and not config.is_encoder_decoder and hasattr(config.get_text_config(), "vocab_size"):
         return library.AutoModelForImageTextToText
-    raise InputError(
-        f"models of type {config.model_type!r} have no text model that predicts the next token",
-        where,
-        "use a causal language model, alone or inside a model of images and text",
-    )
+    what = f"models of type {config.model_type!r} have no text model that predicts the next token"
+    raise InputError(what, where, "use a causal language model, alone or inside a model of images and text")
 
 
 def find_text_model(model: Any) -> Any:

@@ -57,11 +57,8 @@ def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
         first = _encode(tokenizer, "a", add_special_tokens=True)["input_ids"][:1]
         return tokenizer.bos_token_id is not None and first == [tokenizer.bos_token_id]
     if add_bos and tokenizer.bos_token_id is None:
-        raise InputError(
-            "the model needs a BOS token, but its tokenizer has none",
-            str(tokenizer.name_or_path),
-            "check that the tokenizer belongs to the model",
-        )
+        what = "the model needs a BOS token, but its tokenizer has none"
+        raise InputError(what, str(tokenizer.name_or_path), "check that the tokenizer belongs to the model")
     return add_bos
 
 
@@ -135,11 +132,8 @@ def render_chat_prompt(tokenizer: Any, request: str, system: str = "") -> str:
     if the tokenizer has no chat template, or one that does not end or cannot be rendered.
     """
     if not tokenizer.chat_template:
-        raise InputError(
-            "the tokenizer has no chat template",
-            str(tokenizer.name_or_path),
-            "score the model without one, or check that it is a chat model",
-        )
+        hint = "score the model without one, or check that it is a chat model"
+        raise InputError("the tokenizer has no chat template", str(tokenizer.name_or_path), hint)
     require_one_template(tokenizer)
     user = {"role": "user", "content": request}
     if system:

@@ -66,11 +66,8 @@ def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataF
         own.setdefault(keyword, []).append(target)
     every = sorted(set(pairs["target"]))
     if len(every) < options:
-        raise InputError(
-            f"a question has {options} options, the benchmark {len(every)} different targets",
-            "train_before_test.tasks",
-            "lower options, or make more pairs",
-        )
+        what = f"a question has {options} options, the benchmark {len(every)} different targets"
+        raise InputError(what, "train_before_test.tasks", "lower options, or make more pairs")
     near = {keyword: sorted(set(targets)) for keyword, targets in own.items()}
     rows = []
     for cluster, pair in zip(_name_clusters(pairs), pairs.iter_rows(named=True), strict=True):
@@ -128,11 +125,8 @@ def limit_examples(examples: pl.DataFrame, limits: Limits) -> tuple[pl.DataFrame
     for split in SPLITS:
         part = examples.filter(pl.col("split") == split)
         if part.is_empty():
-            raise InputError(
-                f"the task has no examples to {'train on' if split == 'train' else split}",
-                "train_before_test.tasks",
-                "a task needs a training and a test part",
-            )
+            what = f"the task has no examples to {'train on' if split == 'train' else split}"
+            raise InputError(what, "train_before_test.tasks", "a task needs a training and a test part")
         order = sorted(range(len(part)), key=lambda row: hash_text(part["example_id"][row]))
         parts.append(part[order[: getattr(limits, split)]])
         left[f"{split}_over_limit"] = len(part) - len(parts[-1])

@@ -64,11 +64,8 @@ def tune(
     import torch
 
     if len(training) < settings.batch:
-        raise InputError(
-            f"{len(training)} training examples are fewer than one batch of {settings.batch}",
-            "train_before_test",
-            "lower lora.batch, or give the task more examples",
-        )
+        what = f"{len(training)} training examples are fewer than one batch of {settings.batch}"
+        raise InputError(what, "train_before_test", "lower lora.batch, or give the task more examples")
     steps = math.ceil(len(training) / settings.batch)
     total = steps * settings.epochs
     with fix_randomness(settings.seed):

@@ -38,19 +38,13 @@ def load_task(name: str) -> Any:
     manager = TaskManager(include_path=str(Path(name).parent) if own else None, include_defaults=not own)
     wanted = _read_name(name) if own else name
     if wanted not in manager.all_subtasks:
-        raise InputError(
-            f"the harness has no task {wanted!r}",
-            _WHERE,
-            "`lm_eval ls tasks` lists them; a group is not a task",
-        )
+        hint = "`lm_eval ls tasks` lists them; a group is not a task"
+        raise InputError(f"the harness has no task {wanted!r}", _WHERE, hint)
     try:
         return next(iter(manager.load([wanted])["tasks"].values()))
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"the data of task {wanted!r} are not available: {str(error).splitlines()[0]}",
-            _WHERE,
-            "prepare the task once on a machine with network access",
-        ) from error
+        what = f"the data of task {wanted!r} are not available: {str(error).splitlines()[0]}"
+        raise InputError(what, _WHERE, "prepare the task once on a machine with network access") from error
 
 
 def _read_name(path: str) -> str:
@@ -97,11 +91,8 @@ def split_documents(task: Any) -> dict[str, Any]:
         raise InputError(f"task {name!r} has no training data", _WHERE, "leave it out")
     tested = config.test_split if task.has_test_docs() else config.validation_split
     if config.training_split == tested:
-        raise InputError(
-            f"task {name!r} trains on {tested!r}, its test part",
-            _WHERE,
-            "name another training_split in its YAML file, or leave it out",
-        )
+        hint = "name another training_split in its YAML file, or leave it out"
+        raise InputError(f"task {name!r} trains on {tested!r}, its test part", _WHERE, hint)
     splits = {"train": task.training_docs()}
     if task.has_validation_docs() and config.validation_split not in (tested, config.training_split):
         splits["valid"] = task.validation_docs()

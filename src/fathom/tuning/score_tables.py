@@ -75,11 +75,8 @@ def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], conditions:
     names = next(iter(columns.values()))["example_id"].to_list()
     different = [model for model, frame in columns.items() if frame["example_id"].to_list() != names]
     if different:
-        raise InputError(
-            f"{different[0]} and {next(iter(columns))} were scored on different examples",
-            str(path),
-            "run it again",
-        )
+        what = f"{different[0]} and {next(iter(columns))} were scored on different examples"
+        raise InputError(what, str(path), "run it again")
     first = next(iter(columns.values()))
     values = [(frame["value"] / frame["weight"]).to_list() for frame in columns.values()]
     rows = zip(names, first["keyword"].to_list(), first["weight"].to_list(), *values, strict=True)

@@ -155,11 +155,8 @@ def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int)
         tokens = join_token_scores(list(score_sequences([replica], plan.sequences, batch_tokens, None)))
     model.train(training)
     if not np.isfinite(tokens.log_probability).all():
-        raise InputError(
-            "the model gives logits that are not finite",
-            "train_before_test",
-            "a corrupt checkpoint, or the tuning diverged: lower lora.learning_rate",
-        )
+        hint = "a corrupt checkpoint, or the tuning diverged: lower lora.learning_rate"
+        raise InputError("the model gives logits that are not finite", "train_before_test", hint)
     return [tokens.pick(rows) for rows in plan.rows]
 
 

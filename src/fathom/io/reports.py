@@ -2,6 +2,7 @@
 
 A report of another version, or of a damaged run, is refused by its key where it is read.
 """
+# ruff: noqa: D101 -- most names say what the keys are of
 
 from functools import cache
 from pathlib import Path
@@ -22,34 +23,24 @@ class Shape(BaseModel):
 
 
 class Content(Shape):
-    """What a file held when it was read."""
-
     bytes: int
     sha256: str
 
 
 class Input(Content):
-    """A file that was read."""
-
     file: str
 
 
 class OnContent(Shape):
-    """A report on a file's content."""
-
     input: Content = Content(bytes=0, sha256="")
 
 
 class Hashed(Shape):
-    """A file's name and content."""
-
     file: str
     sha256: str
 
 
 class OnFile(Shape):
-    """A report on a file of some name."""
-
     input: Hashed = Hashed(file="", sha256="")
 
 
@@ -62,15 +53,11 @@ class Remembered(Shape):
 
 
 class Line(Shape):
-    """A malformed line."""
-
     file: str
     line: int
 
 
 class Malformed(Shape):
-    """Lines that could not be read."""
-
     count: int
     first: list[Line]
 
@@ -126,23 +113,17 @@ class Metadata(Reading):
 
 
 class Skipped(Shape):
-    """Files of a folder that were not read, for one reason."""
-
     count: int
     examples: list[str] = Field(min_length=1)
 
 
 class FolderFiles(Shape):
-    """Files of a part of a folder."""
-
     read: int
     skipped: dict[str, Skipped]
     little_prose: dict[str, float]
 
 
 class Folder(Reading):
-    """A part of a folder of files."""
-
     door: Literal["folder"]
     files: FolderFiles
     paragraphs_left_out: Counts
@@ -154,22 +135,16 @@ Part = Annotated[Rows | Shard | Abstracts | Docstrings | Metadata | Folder, Fiel
 
 
 class LittleProse(Shape):
-    """How many files gave little prose, and the worst of them."""
-
     count: int
     files: dict[str, float]
 
 
 class JoinedFiles(Shape):
-    """Files of all folders."""
-
     skipped: dict[str, Skipped]
     little_prose: LittleProse
 
 
 class CopiedFile(Shape):
-    """A file with documents that are copies of others."""
-
     file: str
     documents: int
     copies: int
@@ -179,28 +154,20 @@ class CopiedFile(Shape):
 
 
 class Copies(Shape):
-    """Documents that are copies of others."""
-
     documents: int
     files: list[CopiedFile]
 
 
 class Groups(Shape):
-    """Documents that share text."""
-
     copies: Copies = Copies(documents=0, files=[])
 
 
 class Join(Shape):
-    """The report on a corpus: what became no documents."""
-
     files: JoinedFiles
     groups: Groups = Groups()
 
 
 class Sources(Shape):
-    """The report on a corpus: what it was read from."""
-
     inputs: list[dict[str, Any]] = []
 
 
@@ -212,42 +179,30 @@ class Reuse(Shape):
 
 
 class SplitDocuments(Reuse):
-    """Documents that were split into sentences."""
-
     documents: int
     reused_documents: int
 
 
 class EmbeddedSentences(Reuse):
-    """Sentences that were embedded."""
-
     sentences: int
     reused_sentences: int
 
 
 class Precision(Shape):
-    """How embeddings are stored."""
-
     precision: str
 
 
 class Templates(Shape):
-    """Whether a model was asked in its chat template."""
-
     direct: str
     tuned: str
 
 
 class Prepared(Shape):
-    """Scores of a model on a task without and with a preparation."""
-
     direct: float
     chosen: float
 
 
 class Tuned(Prepared):
-    """A model on a task before and after it was tuned for it."""
-
     metric: str
     templates: Templates
     tuned: float
@@ -261,8 +216,6 @@ class Tuned(Prepared):
 
 
 class ExpandedCorpus(Shape):
-    """The documents that an expansion keeps."""
-
     documents: int
     share: float
     coverage: float
@@ -276,23 +229,17 @@ class Redundancy(Shape):
 
 
 class Expansion(Shape):
-    """An expansion of a corpus."""
-
     rounds: list[Any]
     corpus: ExpandedCorpus
     redundancy: Redundancy
 
 
 class QuestionRound(Shape):
-    """A round of questions."""
-
     large_gaps: float | None
     redundancy: float | None
 
 
 class Questions(Shape):
-    """Rounds of questions."""
-
     rounds: list[QuestionRound]
     share_of_possible: float | None
 

@@ -188,12 +188,8 @@ _TOKENS = (0, 1)  # tokens that the model reads while watched
 class ModelParts(NamedTuple):
     """A loaded model, its blocks, and the modules between the last block and the output layer, in order.
 
-    Attributes
-    ----------
-    final : list of modules
-        The final norm, and in some models a projection to another width; empty if there is nothing between.
-    width : int
-        Number of features between the blocks.
+    `final`: the final norm, and in some models a projection to another width; empty if there is nothing
+    between. `width`: number of features between the blocks.
     """
 
     model: Any

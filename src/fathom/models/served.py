@@ -52,12 +52,8 @@ class Maker(StrEnum):
 class Statement(NamedTuple):
     """A server's description of a model.
 
-    Attributes
-    ----------
-    text : str
-        On one line; unchanged as long as the server's answer is.
-    context : int or None
-        Longest input in tokens, with the one token that is generated.
+    `text`: on one line; unchanged as long as the server's answer is. `context`: longest input in tokens, with
+    the one token that is generated.
     """
 
     text: str

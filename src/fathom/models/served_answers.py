@@ -38,13 +38,8 @@ class AnswerError(Exception):
 class Question(NamedTuple):
     """One request: a prompt and its question.
 
-    Attributes
-    ----------
-    wanted : tuple of int
-        Places of the tokens whose log-probability is wanted, sorted; of a text, the character where the
-        target begins.
-    texts : tuple of str
-        Of token ids whose texts the answer shows: the text of each.
+    `wanted`: places of the tokens whose log-probability is wanted, sorted; of a text, the character where the
+    target begins. `texts`: of token ids whose texts the answer shows: the text of each.
     """
 
     prompt: tuple[int, ...] | str

@@ -129,12 +129,8 @@ _CAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
 class LogitTransform(NamedTuple):
     """Scale and soft cap of a model's logits.
 
-    Attributes
-    ----------
-    scale : float or None
-        Factor of the logits (Cohere), or the inverse of their divisor (Granite).
-    cap : float or None
-        Soft cap c of the scaled logits, c · tanh(logits / c) (Gemma 2).
+    `scale`: factor of the logits (Cohere), or the inverse of their divisor (Granite). `cap`: soft cap c of
+    the scaled logits, c · tanh(logits / c) (Gemma 2).
     """
 
     scale: float | None

@@ -34,13 +34,9 @@ def count_entries(tokenizer: Any) -> int:
 class EncodedPair(NamedTuple):
     """Token ids of one prompt with its target.
 
-    Attributes
-    ----------
-    start : int
-        Index of the first target token, at least 1: there is always a token before it.
-    backed_off : bool
-        Whether the joint tokens do not start with the prompt's tokens; the target then starts at the first
-        token that differs.
+    `start`: index of the first target token, at least 1: there is always a token before it. `backed_off`:
+    whether the joint tokens do not start with the prompt's tokens; the target then starts at the first token
+    that differs.
     """
 
     ids: list[int]

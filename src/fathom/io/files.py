@@ -40,8 +40,7 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     a file or the reverse; nothing is left under the final name.
     """
     path = Path(path)
-    temporary = None
-    done = False
+    temporary, done = None, False
     made = [folder for folder in path.absolute().parents if not folder.exists()]
     try:
         make_folder(path.parent)
@@ -396,10 +395,8 @@ def _is_running(process: int) -> bool:
     """Tell whether a process of this machine is there."""
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
     return True
 
 

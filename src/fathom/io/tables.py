@@ -14,6 +14,7 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,7 +29,6 @@ from fathom.io.delimited import require_distinct
 from fathom.io.files import require_file, write_atomically
 
 _log = logging.getLogger("fathom")
-_told: set[str] = set()  # tables without a record that were named already
 
 GROUP = 50_000
 """Rows in a row group at most, where a writer does not say otherwise."""
@@ -177,7 +177,7 @@ def read_table(
     known = {column.name: column for column in contract}
     with explain_damage(path), open_table(path, [name for name in names if known[name].needed]) as file:
         if not check_record(path, file, contract.find_place(path)) and not foreign:
-            _tell_unknown(path)
+            _tell_unknown(str(path))
         there = set(file.schema_arrow.names)
         table = file.read(columns=[name for name in names if name in there])
     for name in (name for name in names if name not in there):
@@ -220,13 +220,10 @@ def _name_kind(kind: pa.DataType) -> str:
     return next((name for name, check in checks if check(kind)), str(kind))
 
 
-def _tell_unknown(path: Path | str) -> None:
+@cache
+def _tell_unknown(path: str) -> None:
     """Say once that nothing vouches for a table."""
-    if str(path) not in _told:
-        _told.add(str(path))
-        _log.warning(
-            "%s has no record of what it belongs to: an older version or another program wrote it", path
-        )
+    _log.warning("%s has no record of what it belongs to: an older version or another program wrote it", path)
 
 
 @contextmanager

@@ -68,15 +68,14 @@ def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
             _WHERE,
             "; ".join(f"{kind}: {', '.join(metrics)}" for kind, metrics in METRICS_BY_OUTPUT.items()),
         )
-    rows, left = [], 0
-    for split, docs in split_documents(task).items():
-        for place, doc in enumerate(docs):
-            row = _make_row(task, doc, f"{split}-{place}", split)
-            rows.append(row)
-            left += row is None
-    if left:
-        log.info("%s documents of %s have an empty prompt or answer and are left out", f"{left:,}", name)
+    rows = [
+        _make_row(task, doc, f"{split}-{place}", split)
+        for split, docs in split_documents(task).items()
+        for place, doc in enumerate(docs)
+    ]
     found = [row for row in rows if row is not None]
+    if left := len(rows) - len(found):
+        log.info("%s documents of %s have an empty prompt or answer and are left out", f"{left:,}", name)
     return pl.DataFrame(found, schema=make_empty_table(EXAMPLES).schema, orient="row")
 
 
@@ -111,20 +110,16 @@ def _make_row(task: Any, doc: Any, name: str, split: str) -> tuple[Any, ...] | N
         pairs = [(requests[0].args[0], str(answer[0] if isinstance(answer, list) else answer))]
     else:
         pairs = [(request.args[0], request.args[1]) for request in requests]
-    prompts, targets = zip(*(_join_blank(*pair) for pair in pairs), strict=True)
+    # one space between them, at the target
+    prompts = [prompt.rstrip(" ") for prompt, _ in pairs]
+    targets = [f" {target.lstrip(' ')}" for _, target in pairs]
     if not all(prompt.strip() for prompt in prompts) or not all(target.strip() for target in targets):
         return None
     gold = _find_gold(task, doc) if task.OUTPUT_TYPE == "multiple_choice" else 0
-    return (name, "", split, list(prompts), list(targets), gold)
-
-
-def _join_blank(prompt: str, target: str) -> tuple[str, str]:
-    """Return prompt and target with one space between them, at the target."""
-    return prompt.rstrip(" "), f" {target.lstrip(' ')}"
+    return (name, "", split, prompts, targets, gold)
 
 
 def _find_gold(task: Any, doc: Any) -> int:
-    """Return the correct option."""
     gold = task.doc_to_text(doc) if task.multiple_input else task.doc_to_target(doc)
     return int(task.doc_to_choice(doc).index(gold) if isinstance(gold, str) else gold)
 

@@ -9,14 +9,8 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.jobs.program import log
+from fathom.models import folders
 from fathom.models.adapters import check_adapter, is_adapter, name_base
-from fathom.models.folders import (
-    TOKENIZER_FILES,
-    check_folder,
-    find_damage,
-    list_files,
-    load_tokenizer,
-)
 from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
 from fathom.models.loading import Pointer, check_fingerprint, open_weights, point_to_folder, read_pointer
 from fathom.models.packages import fetch_package, is_package
@@ -93,7 +87,7 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     if adapter is not None:
         check_adapter(adapter)
         folder, _ = locate_model(entries[entry.adapter_of], registry)
-    check_folder(folder)
+    folders.check_folder(folder)
     stored = point_to_folder(entry.name, folder, revision)
     pointer = replace(
         stored,
@@ -139,7 +133,7 @@ def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> 
     entry = find_model(entries, name, registry)
     while True:
         folder, revision = locate_model(entry, registry, cache=cache)
-        damage = find_damage(folder) if entry.stand_in else ""
+        damage = folders.find_damage(folder) if entry.stand_in else ""
         if not damage:
             return entry, folder, revision
         log.warning("%s is corrupt and replaced by %s: %s", entry.name, entry.stand_in, damage)
@@ -234,7 +228,7 @@ def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_i
         Name of the model whose files these are, if it stands in for another.
     """
     folder.mkdir()
-    for named in list_files(source):
+    for named in folders.list_files(source):
         file = named.resolve()
         if cache.resolve() in file.parents:
             file.replace(folder / named.name)
@@ -245,8 +239,8 @@ def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_i
 
 def copy_tokenizer(source: Path, folder: Path | str) -> None:
     """Copy the tokenizer files of a model folder, and config.json, which older tokenizers need."""
-    load_tokenizer(source)
-    names = {file for pattern in (*TOKENIZER_FILES, "config.json") for file in source.glob(pattern)}
+    folders.load_tokenizer(source)
+    names = {file for pattern in (*folders.TOKENIZER_FILES, "config.json") for file in source.glob(pattern)}
     with write_atomically(folder) as temporary:
         temporary.mkdir()
         for file in sorted(names):

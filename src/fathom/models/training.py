@@ -16,6 +16,7 @@ from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
+from fathom.models import text_model
 from fathom.models.adapters import add_adapter, cast_weights, list_weights
 from fathom.models.loading import find_context_length
 from fathom.models.parallel import SingleProcess
@@ -23,13 +24,6 @@ from fathom.models.randomness import fix_randomness
 from fathom.models.saving import Checkpoints
 from fathom.models.sequences import SequencePacking, order_sequences, pack_splits
 from fathom.models.steps import Method, Stepper, StepSettings, refuse_full_memory
-from fathom.models.text_model import (
-    choose_class,
-    compute_logits,
-    find_frozen,
-    follows_hidden_states,
-    list_other_weights,
-)
 from fathom.models.tokens import uses_bos
 from fathom.numerics.precision import pick_precision
 
@@ -131,8 +125,8 @@ def train(
 
 def freeze_weights(model: Any, frozen: Sequence[int]) -> None:
     """Freeze some blocks, and parts beside the text model, such as for images."""
-    within = (weight for block in find_frozen(model, frozen) for weight in block.parameters())
-    for weight in (*list_other_weights(model), *within):
+    within = (weight for block in text_model.find_frozen(model, frozen) for weight in block.parameters())
+    for weight in (*text_model.list_other_weights(model), *within):
         weight.requires_grad_(False)
 
 
@@ -167,7 +161,7 @@ def sum_losses(model: Any, batch: "Tensor") -> "Tensor":
     """Return the summed next-token loss, in nats, of a batch of ids of shape (n_sequences, n_tokens)."""
     from torch.nn.functional import cross_entropy
 
-    logits = compute_logits(model, batch, positions=_BEFORE_LAST).flatten(0, 1)
+    logits = text_model.compute_logits(model, batch, positions=_BEFORE_LAST).flatten(0, 1)
     return cross_entropy(logits, batch[:, 1:].flatten(), reduction="sum")
 
 
@@ -181,7 +175,7 @@ def sum_own_losses(model: Any, batch: "Tensor") -> "Tensor":
 
 def choose_losses(model: Any, batch: "Tensor") -> Losses:
     """Return :func:`sum_losses` if it learns from the model's own logits, else :func:`sum_own_losses`."""
-    return sum_losses if follows_hidden_states(model, batch) else sum_own_losses
+    return sum_losses if text_model.follows_hidden_states(model, batch) else sum_own_losses
 
 
 def _divide(batch: "Tensor", tokens: int) -> Sequence["Tensor"]:
@@ -273,7 +267,7 @@ def _check_settings(model: Any, settings: Training | Adaptation, processes: int)
         )
     if not (isinstance(settings, Adaptation) and settings.lora):  # an adapter is written beside its base
         try:
-            choose_class(model.config, "models")
+            text_model.choose_class(model.config, "models")
         except InputError as error:
             raise InputError(
                 f"a model of type {model.config.model_type!r} cannot be loaded again after saving",

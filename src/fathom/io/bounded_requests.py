@@ -22,16 +22,9 @@ class BoundError(Exception):
 
 
 class Bounds(NamedTuple):
-    """Bounds on a service.
+    """Bounds on a service: `size` of an answer in bytes, `seconds` of a request, `wait` between attempts.
 
-    Attributes
-    ----------
-    size : int
-        Bytes of one answer.
-    seconds : float
-        For one request, with all its attempts and the waits between them.
-    wait : float
-        Seconds between two attempts, whatever the service asks for.
+    A request includes all attempts and waits. A wait is no longer, whatever the service asks for.
     """
 
     size: int

@@ -218,14 +218,8 @@ def find_tokenizer(source: Path | str) -> Path:
 def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_in: str = "") -> None:
     """Make a folder of a fetched model's files that may be deleted; for other models, a folder of links.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder to make; its file `revision.txt` names the revision.
-    cache : Path
-        The hub's cache; files of `source` that lie in it are moved.
-    stand_in : str, optional
-        Name of the model whose files these are, if it stands in for another.
+    Files of `source` that lie in `cache`, the hub's, are moved. The file `revision.txt` names the revision
+    and, if these are the files of a model that stands in for another, its name.
     """
     folder.mkdir()
     for named in folders.list_files(source):

@@ -59,18 +59,11 @@ class Memory(NamedTuple):
 
 
 class Training(NamedTuple):
-    """How a model is trained.
+    """How a model is trained, with micro-batches of so many `tokens`, padding included.
 
-    Attributes
-    ----------
-    tokens : int
-        Tokens of a micro-batch, padding included.
-    autocast : bool
-        Whether matrix products are in bfloat16 although the weights are not.
-    checkpointing : bool
-        Whether blocks keep only their inputs and are run again in the backward pass.
-    rank : int
-        Of an adapter's matrices; 0: all weights are trained.
+    `autocast`: matrix products are in bfloat16 although the weights are not. `checkpointing`: blocks keep
+    only their inputs and are run again in the backward pass. `rank`: of an adapter; 0: all weights are
+    trained.
     """
 
     tokens: int

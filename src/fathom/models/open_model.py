@@ -81,17 +81,10 @@ class OpenModel:
 class Measurement:
     """A measurement of a model, from files to files.
 
-    Attributes
-    ----------
-    name : str
-        Unique among the measurements of a model, such as `cs.AI.perplexity`.
-    module : str
-        The module that measures; its source and its imports decide whether a result is current.
-    settings : JSON values or sections of the configuration
-        What the result depends on besides `Scoring`.
-    measure : callable
-        Takes the model, the names of the files to write in the order of `outputs`, and as `resume` the state
-        of an earlier attempt that was stopped.
+    `name` is unique among the measurements of a model, such as `cs.AI.perplexity`. The source of `module` and
+    of what it imports decides whether a result is current; `settings` are what it depends on besides
+    `Scoring`. `measure` takes the model, the names of the files to write in the order of `outputs`, and as
+    `resume` the state of an earlier attempt that was stopped.
     """
 
     name: str

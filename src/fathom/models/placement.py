@@ -45,17 +45,9 @@ class WeightSize(NamedTuple):
 def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = None) -> WeightSize:
     """Return the size of a model's weights in memory, from the headers of its files.
 
-    Raise `InputError` if a file is damaged.
-
-    Parameters
-    ----------
-    folder : Path
-        Model folder with safetensors.
-    dtype : {"float32", "bfloat16", "float16"}
-        Data type in memory, also of FP8 and MXFP4, which are unpacked; other packed weights are integers,
-        which keep theirs.
-    bytes_per_weight : float, optional
-        Of matrices that are quantised on loading: all but embeddings and the output layer.
+    `dtype` is the data type in memory, also of FP8 and MXFP4, which are unpacked; other packed weights are
+    integers, which keep theirs. `bytes_per_weight`: of matrices that are quantised on loading: all but
+    embeddings and the output layer. Raise `InputError` if a file is damaged.
     """
     from safetensors import SafetensorError, safe_open
 

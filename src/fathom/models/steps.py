@@ -31,16 +31,10 @@ _MOMENTS = {"steps": "step", "first": "exp_avg", "second": "exp_avg_sq"}
 class Method(NamedTuple):
     """How to learn from a batch, and to divide it.
 
-    Attributes
-    ----------
-    divide : callable
-        Takes a batch and a number of tokens; returns micro-batches of at most so many, or of one example.
-    count : callable
-        Returns the learned tokens of a batch.
-    size : callable
-        Returns the tokens of a micro-batch, padding included.
-    sum_losses : callable
-        Takes the model and a micro-batch; returns the summed loss over its learned tokens, in nats.
+    `divide` takes a batch and a number of tokens, and returns micro-batches of at most so many, or of one
+    example; `count` returns the learned tokens of a batch, `size` the tokens of a micro-batch, padding
+    included; `sum_losses` takes the model and a micro-batch, and returns the summed loss over its learned
+    tokens, in nats.
     """
 
     divide: Callable[[Any, int], Sequence[Any]]
@@ -50,15 +44,11 @@ class Method(NamedTuple):
 
 
 class StepSettings(NamedTuple):
-    """Computation of a step.
+    """Computation of a step; `tokens` are those of a micro-batch, padding included.
 
-    Attributes
-    ----------
-    tokens : int
-        Tokens in a micro-batch, padding included.
-    checkpointing : {"auto", "always", "never"}
-        Whether activations are computed again in the backward pass instead of being kept; `auto`: for models
-        of 1 billion parameters or more that would not fit the GPU otherwise, and once memory has run out.
+    `checkpointing`: whether activations are computed again in the backward pass instead of being kept;
+    `auto`: for models of 1 billion parameters or more that would not fit the GPU otherwise, and once memory
+    has run out.
     """
 
     tokens: int

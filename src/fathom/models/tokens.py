@@ -198,21 +198,11 @@ def encode_pairs(
     add_bos: bool | None = None,
     prefix: Sequence[int] = (),
 ) -> list[EncodedPair]:
-    """Encode prompts with their targets as continuations.
+    """Encode prompts, without trailing space, with their targets, one space and the term, as continuations.
 
-    Raise `InputError` if a prompt is empty or ends in a space, a target is empty, does not start with one
-    space or has no token of its own.
-
-    Parameters
-    ----------
-    prompts : sequence of str
-        Sentences up to the target, without trailing space.
-    targets : sequence of str
-        One space and the term.
-    add_bos : bool, optional
-        Whether a BOS token comes first; None: the tokenizer's default.
-    prefix : sequence of int
-        Tokens before every prompt, in place of a BOS token; see :func:`encode_chat_prefix`.
+    `add_bos`: whether a BOS token comes first; None: the tokenizer's default. `prefix`: tokens before every
+    prompt, in place of a BOS token; see :func:`encode_chat_prefix`. Raise `InputError` if a prompt is empty
+    or ends in a space, a target is empty, does not start with one space or has no token of its own.
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)

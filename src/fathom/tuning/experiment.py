@@ -23,20 +23,10 @@ from fathom.tuning.task_scores import Encoder, compute_score, compute_standard_e
 class Result(NamedTuple):
     """One model on one task, without or with its chat template.
 
-    Attributes
-    ----------
-    scores : list of float
-        Validation score or loss after each epoch, by `lora.epoch_by`.
-    epoch : int
-        The best of them, from 1.
-    validated : float
-        Validation score of the best epoch.
-    direct, tuned : DataFrame
-        Outcomes of the test split before tuning, and with the weights of the best epoch.
-    curve : list of tuples
-        Under TUNING_CURVE.
-    cut : int
-        Encoded training and test prompts that lost their beginning.
+    `scores`: validation score or loss after each epoch, by `lora.epoch_by`; `epoch`: the best of them, from
+    1; `validated`: validation score of the best epoch; `direct`, `tuned`: outcomes of the test split before
+    tuning, and with the weights of the best epoch; `curve`: under TUNING_CURVE; `cut`: encoded training and
+    test prompts that lost their beginning.
     """
 
     chat: bool

@@ -30,14 +30,9 @@ _CHUNK = 64  # batches whose examples are sorted by length together
 class Tuned(NamedTuple):
     """Losses and validation scores of a tuning.
 
-    Attributes
-    ----------
-    losses, rates : list of float
-        Mean loss over the learned tokens of each step, in nats, and its learning rate.
-    scores : list of float
-        Score on the validation split after each epoch.
-    epoch : int
-        The best of them, from 1; the earlier of ties. 0: none has ended.
+    `losses`: mean over the learned tokens of each step, in nats; `rates`: learning rates of the steps;
+    `scores`: on the validation split after each epoch; `epoch`: the best of them, from 1, the earlier of
+    ties; 0: none has ended.
     """
 
     losses: list[float]

@@ -95,32 +95,19 @@ class FollowingReading(NamedTuple):
     log_probability: "NDArray[np.float32]"
 
 
-def make_following_body(question: Following, name: str, way: Way, entries: int) -> dict[str, Any]:
-    """Return the request to vLLM for the tokens after a prompt.
-
-    All `entries` of the vocabulary are asked for by -1; they are counted and none is shown.
-    """
-    # penalties that the model's folder sets would count where a server shows what is left after them
-    body = {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
-            "repetition_penalty": 1.0, "return_tokens_as_token_ids": True}  # fmt: skip
-    if way == Way.ALL:
-        return body | {"logprobs": entries}
-    return body | {"logprobs": 1, "logprob_token_ids": list(question.tokens)}
-
-
 def ask_following(
     service: "Service", question: Following, name: str, way: Way, entries: int
 ) -> FollowingReading:
-    """Ask vLLM for the tokens after a prompt."""
-    size = FRAME_BYTES + ENTRY_BYTES * (entries if way == Way.ALL else len(question.tokens))
-    answer = service.post("/completions", make_following_body(question, name, way, entries), size)
-    return read_following(answer, question, name)
-
-
-def read_following(answer: Any, question: Following, name: str) -> FollowingReading:
-    """Read the log-probabilities of the tokens after a prompt; raise `AnswerError` if one is missing."""
+    """Ask vLLM for the tokens after a prompt; raise `AnswerError` if one is missing."""
     import numpy as np
 
+    # penalties that the model's folder sets would count where a server shows what is left after them
+    body = {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
+            "repetition_penalty": 1.0, "return_tokens_as_token_ids": True}  # fmt: skip
+    count, more = entries, dict[str, Any](logprobs=entries)
+    if way != Way.ALL:
+        count, more = len(question.tokens), {"logprobs": 1, "logprob_token_ids": list(question.tokens)}
+    answer = service.post("/completions", body | more, FRAME_BYTES + ENTRY_BYTES * count)
     lists = read_choice(answer, name).get("logprobs")
     places = _as_list(lists.get("top_logprobs")) if isinstance(lists, dict) else []
     found = places[0] if len(places) == 1 and isinstance(places[0], dict) else {}

@@ -2,17 +2,7 @@
 
 from fathom.io import paths
 from fathom.io.contracts import column
-from fathom.io.contracts.column import (
-    Check,
-    Column,
-    Contract,
-    count,
-    count32,
-    describe_numbers,
-    flag,
-    number,
-    text,
-)
+from fathom.io.contracts.column import Check, Column, Contract, count, count32, flag, number, numbers, text
 
 _OR_NONE = Check(at_least=-1)
 
@@ -60,12 +50,12 @@ CHOICE_ACCURACY = Contract(
     "The share of right answers of each model in each variation, and its change from the baseline.",
     *(column.MODEL, _SET, _WAY, _FACTOR),
     text("variation", "how it is varied"),
-    *describe_numbers("accuracy", "ci_low", "ci_high", about="share of right answers"),
+    *numbers("accuracy", "ci_low", "ci_high", about="share of right answers"),
     text("baseline", "variation that it is compared with"),
-    *describe_numbers(
+    *numbers(
         "change", "change_low", "change_high", about="accuracy less the baseline's on the same questions"
     ),
-    *describe_numbers(
+    *numbers(
         *("relative_change", "relative_low", "relative_high"),
         about="the change as a share of the baseline's accuracy; empty if that is 0",
     ),
@@ -96,7 +86,7 @@ CHOICE_RANKINGS = Contract(
     *(_SET, _WAY, _FACTOR),
     text("first", "a variation"),
     text("second", "another one"),
-    *describe_numbers("tau", "ci_low", "ci_high", about="tau of the models' accuracies"),
+    *numbers("tau", "ci_low", "ci_high", about="tau of the models' accuracies"),
     *(column.P, column.MODEL_COUNT),
 )
 
@@ -107,7 +97,7 @@ CHOICE_DIAGNOSIS = Contract(
     text("finding", "favourite letter, longest option, knowledge, knowledge elsewhere, or verdict"),
     text("detail", "the letter, or the verdict"),
     *column.ESTIMATE,
-    *describe_numbers("chance", about="value by chance"),
+    *numbers("chance", about="value by chance"),
     column.P,
     number("p_adjusted", "p corrected for the four findings of the model together", column.SHARE_OR_NAN),
     Column(

@@ -247,7 +247,7 @@ CLUSTERS = text(
 MODEL_COUNT = count("models", "number of models")
 
 
-def describe_numbers(*names: str, about: str) -> tuple[Column, ...]:
+def numbers(*names: str, about: str) -> tuple[Column, ...]:
     """Return columns of numbers that may be empty: the first is described, the others are its interval."""
     told = (about, "lower end of its interval", "upper end")
     return tuple(number(name, text, ANY_OR_NAN) for name, text in zip(names, told, strict=False))

@@ -1,7 +1,7 @@
 """Contracts of the numbers beside figures that no other table has."""
 
 from fathom.io.contracts import column
-from fathom.io.contracts.column import Contract, count, describe_numbers, number, text
+from fathom.io.contracts.column import Contract, count, number, numbers, text
 from fathom.io.contracts.coverage import EXPANSION_MAP
 from fathom.io.contracts.statistics import CUTOFF
 from fathom.io.contracts.studies import FOLLOWING
@@ -45,7 +45,7 @@ METRIC_AGREEMENT = Contract(
     "together.",
     *(column.METRIC, column.MODEL, *column.ESTIMATE),
     text("against", "metric that it is compared with; empty for that one itself"),
-    *describe_numbers("r", "r_low", "r_high", about="Pearson's correlation over models"),
+    *numbers("r", "r_low", "r_high", about="Pearson's correlation over models"),
     column.P,
 )
 
@@ -53,7 +53,7 @@ KNOWLEDGE = Contract(
     "figures/{domain}.knowledge.csv",
     "Models' knowledge of a domain, in bits.",
     *(column.MODEL, column.VARIANT),
-    *describe_numbers("bits", "ci_low", "ci_high", about="knowledge, in bits"),
+    *numbers("bits", "ci_low", "ci_high", about="knowledge, in bits"),
     column.PAIR_COUNT,
 )
 
@@ -61,8 +61,8 @@ FLUENCY = Contract(
     "figures/{domain}.fluency.csv",
     "Models' knowledge of a domain, in bits on the TF benchmark, and their fluency in it.",
     column.MODEL,
-    *describe_numbers("bits", "bits_low", "bits_high", about="knowledge, in bits"),
-    *describe_numbers("bits_per_byte", "bytes_low", "bytes_high", about="bits per byte of held-out text"),
+    *numbers("bits", "bits_low", "bits_high", about="knowledge, in bits"),
+    *numbers("bits_per_byte", "bytes_low", "bytes_high", about="bits per byte of held-out text"),
     column.PAIR_COUNT,
 )
 
@@ -72,7 +72,7 @@ MODEL_SIZES = Contract(
     *(column.MODEL, column.FAMILY, column.KIND),
     count("parameters", "number of parameters"),
     count("tokens", "number of training tokens; empty: unknown", column.NOT_NEGATIVE_OR_NAN),
-    *describe_numbers("rank", "ci_low", "ci_high", about="the rank"),
+    *numbers("rank", "ci_low", "ci_high", about="the rank"),
     column.PAIR_COUNT,
 )
 
@@ -81,7 +81,7 @@ DATES_FIGURE = Contract(
     "Ranks on documents up to the last day of a model's training text, and on later ones.",
     *(column.MODEL, CUTOFF),
     text("part", "all, before or after the cut-off"),
-    *describe_numbers("value", "low", "high", about="the rank on them"),
+    *numbers("value", "low", "high", about="the rank on them"),
     column.PAIR_COUNT,
 )
 
@@ -91,7 +91,7 @@ CHAT_MODELS = Contract(
     *(column.DOMAIN, column.VARIANT, column.AGGREGATE, column.FAMILY),
     text("chat", "the chat model"),
     text("base", "its base model"),
-    *describe_numbers("difference", "ci_low", "ci_high", about="rank of the chat model minus its base's"),
+    *numbers("difference", "ci_low", "ci_high", about="rank of the chat model minus its base's"),
     *(column.P, column.P_ADJUSTED, column.APART_OF_ALL),
 )
 
@@ -101,7 +101,7 @@ LAYER_CURVES = Contract(
     text("panel", "title of the panel"),
     text("series", "label of the curve"),
     number("layer", "layer", column.ANY_OR_NAN),
-    *describe_numbers("value", "low", "high", about="the value there"),
+    *numbers("value", "low", "high", about="the value there"),
 )
 
 LAYER_KEYWORDS = Contract(

@@ -2,7 +2,7 @@
 
 from fathom.io import paths
 from fathom.io.contracts import column
-from fathom.io.contracts.column import Column, Contract, count, count32, describe_numbers, number, text
+from fathom.io.contracts.column import Column, Contract, count, count32, number, numbers, text
 
 LAYER = count32("layer", "0 is the embedding's output, l that of block l")
 
@@ -85,7 +85,7 @@ LAYER_EXAMPLES = Contract(
 
 _PROJECTION = text("projection", "normed, raw or geva; or the lens, plain or tuned")
 _REFERENCE = text("reference", "model that it is compared with")
-_CHANGE = describe_numbers("change", "ci_low", "ci_high", about="change against the reference, per cent")
+_CHANGE = numbers("change", "ci_low", "ci_high", about="change against the reference, per cent")
 
 LAYER_SUMMARY = Contract(
     paths.LAYERS,

@@ -2,16 +2,7 @@
 
 from fathom.io import paths
 from fathom.io.contracts import column
-from fathom.io.contracts.column import (
-    Column,
-    Contract,
-    count,
-    count32,
-    describe_numbers,
-    flag,
-    number,
-    text,
-)
+from fathom.io.contracts.column import Column, Contract, count, count32, flag, number, numbers, text
 
 ENTITIES = Contract(
     paths.ENTITIES,
@@ -122,14 +113,14 @@ PERCENTILES = Contract(
     paths.PERCENTILES,
     "Questions with each t_d.",
     number("gap_percentile", "t_d", column.SHARE),
-    *describe_numbers("threshold", about="log-density above which a gap is large"),
+    *numbers("threshold", about="log-density above which a gap is large"),
     count("rounds", "number of rounds"),
     count("questions", "number of questions"),
     number("share_of_possible", "share of the questions that can be asked", column.SHARE_OR_NAN),
     count("large_gaps_first", "large gaps in the first round", column.NOT_NEGATIVE_OR_NAN),
     count("large_gaps", "large gaps in the last round", column.NOT_NEGATIVE_OR_NAN),
     number("redundancy", "share of pairs of questions that are alike", column.SHARE_OR_NAN),
-    *describe_numbers("correlation", about="correlation of the densities of questions and records"),
+    *numbers("correlation", about="correlation of the densities of questions and records"),
     text("end", "why it ended"),
 )
 
@@ -138,8 +129,8 @@ SIZES = Contract(
     "Corpora and sets of questions beside those of [CompComp].",
     text("of", "the corpus or set of questions"),
     text("quantity", "what is counted"),
-    *describe_numbers("here", about="the number here; empty: not told"),
-    *describe_numbers("paper", about="the number in the paper"),
+    *numbers("here", about="the number here; empty: not told"),
+    *numbers("paper", about="the number in the paper"),
 )
 
 _SET = text("set", "name of the set of questions")
@@ -173,7 +164,7 @@ QUESTION_DIFFERENCES = Contract(
     *(_SET, _FORM, _LEVEL, column.METRIC, column.MODEL, _PROMPTING),
     text("than_model", "the second model"),
     text("than_prompting", "its prompting"),
-    *describe_numbers("difference", "ci_low", "ci_high", about="first less second"),
+    *numbers("difference", "ci_low", "ci_high", about="first less second"),
     *(column.P, column.P_ADJUSTED, column.APART_OF_ALL),
     _TOLD[0],
 )

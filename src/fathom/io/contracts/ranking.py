@@ -2,16 +2,7 @@
 
 from fathom.io import paths
 from fathom.io.contracts import column
-from fathom.io.contracts.column import (
-    Column,
-    Contract,
-    count,
-    count32,
-    describe_numbers,
-    flag,
-    number,
-    text,
-)
+from fathom.io.contracts.column import Column, Contract, count, count32, flag, number, numbers, text
 
 EXAMPLES = Contract(
     paths.TASK_EXAMPLES,
@@ -168,7 +159,7 @@ COMPONENTS = Contract(
     "A line for each principal component, and one for all that are listed.",
     *(_CONDITION, _GROUP),
     text("component", "PC1, PC2, ..., or their sum"),
-    *describe_numbers("share", "ci_low", "ci_high", about="share of the variance"),
+    *numbers("share", "ci_low", "ci_high", about="share of the variance"),
     *(column.MODEL_COUNT, _BENCHMARK_COUNT),
 )
 
@@ -176,21 +167,19 @@ FIRST_COMPONENT = Contract(
     (paths.RANKING.of(table="pc1"), "figures/ranking.pc1-compute.csv", "figures/ranking.pc1-scores.csv"),
     "A line for each model.",
     *(_CONDITION, _GROUP, column.ANY_MODEL),
-    *describe_numbers("score", "ci_low", "ci_high", about="its score on the first principal component"),
-    *describe_numbers("log10_compute", about="logarithm of its training compute"),
+    *numbers("score", "ci_low", "ci_high", about="its score on the first principal component"),
+    *numbers("log10_compute", about="logarithm of its training compute"),
 )
 
 FORECAST = Contract(
     (paths.RANKING.of(table="forecast"), "figures/ranking.forecast.csv"),
     "A line for each size of a sample of the models (with `ranking.forecast`).",
     *(_CONDITION, column.MODEL_COUNT),
-    *describe_numbers("change", "ci_low", "ci_high", about="change of mean tau over samples"),
-    *describe_numbers("interval_width", about="width of the interval of one sample"),
-    *describe_numbers("significant", about="share of samples whose interval leaves out 0"),
+    *numbers("change", "ci_low", "ci_high", about="change of mean tau over samples"),
+    *numbers("interval_width", about="width of the interval of one sample"),
+    *numbers("significant", about="share of samples whose interval leaves out 0"),
     count("samples", "number of samples"),
-    *describe_numbers(
-        "pairs", about="pairs of benchmarks that have a tau in both conditions, mean over samples"
-    ),
+    *numbers("pairs", about="pairs of benchmarks that have a tau in both conditions, mean over samples"),
 )
 
 PREPARATION = Contract(
@@ -199,11 +188,11 @@ PREPARATION = Contract(
     text("preparation", "name of the preparation"),
     count("examples", "number of training examples; empty: all", column.NOT_NEGATIVE_OR_NAN),
     count("epochs", "number of epochs", column.NOT_NEGATIVE_OR_NAN),
-    *describe_numbers("mean_tau", "ci_low", "ci_high", about="mean tau"),
+    *numbers("mean_tau", "ci_low", "ci_high", about="mean tau"),
     count("pairs", "pairs of benchmarks that it is over"),
-    *describe_numbers("change", "change_low", "change_high", about="its change from no preparation"),
+    *numbers("change", "change_low", "change_high", about="its change from no preparation"),
     count("change_pairs", "pairs with a tau in both"),
-    *describe_numbers("missing", "missing_low", "missing_high", about="shortfall from the full one"),
+    *numbers("missing", "missing_low", "missing_high", about="shortfall from the full one"),
     count("missing_pairs", "pairs with a tau in both"),
 )
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fathom.io import paths
 from fathom.io.contracts import column
-from fathom.io.contracts.column import Column, Contract, describe_numbers, text
+from fathom.io.contracts.column import Column, Contract, numbers, text
 
 SUMMARY = Contract(
     (paths.SUMMARY, paths.REFERENCES),
@@ -77,7 +77,7 @@ CORRELATIONS = Contract(
 
 _PART = (
     text("part", "the pairs that count: all, found or other; before or after the cut-off"),
-    *describe_numbers("rank", "ci_low", "ci_high", about="the rank on them"),
+    *numbers("rank", "ci_low", "ci_high", about="the rank on them"),
     *(column.PAIR_COUNT, column.CLUSTERS),
 )
 

@@ -2,7 +2,7 @@
 
 from fathom.io import paths
 from fathom.io.contracts import column
-from fathom.io.contracts.column import Check, Contract, count, count32, describe_numbers, number, text
+from fathom.io.contracts.column import Check, Contract, count, count32, number, numbers, text
 
 ALL_SEEDS = "all"
 """In FOLLOWING: the mean over several seeds."""
@@ -103,11 +103,11 @@ TARGET_GROUPS = Contract(
     text("phrase", "phrase that targets are near to or far from"),
     count("targets", "number of targets"),
     count("in_group", "number of targets in each group"),
-    *describe_numbers("top", about="mean cosine of the best targets with the phrase"),
-    *describe_numbers("bottom", about="mean cosine of the worst ones"),
-    *describe_numbers("difference", "difference_low", "difference_high", about="of both means"),
-    *describe_numbers("d", "d_low", "d_high", about="Cohen's d of both groups"),
-    *describe_numbers("t", about="Student's t; targets are taken as independent for it and p alone"),
+    *numbers("top", about="mean cosine of the best targets with the phrase"),
+    *numbers("bottom", about="mean cosine of the worst ones"),
+    *numbers("difference", "difference_low", "difference_high", about="of both means"),
+    *numbers("d", "d_low", "d_high", about="Cohen's d of both groups"),
+    *numbers("t", about="Student's t; targets are taken as independent for it and p alone"),
     *(column.P, column.PAIR_COUNT, column.KEYWORD_COUNT),
 )
 
@@ -135,7 +135,7 @@ RELATIONS = Contract(
     count("stages", "number of stages, or of minima and maxima"),
 )
 
-_GAIN = describe_numbers(
+_GAIN = numbers(
     "gain",
     "gain_low",
     "gain_high",
@@ -149,7 +149,7 @@ CONTROLS = Contract(
     *(column.DOMAIN, column.VARIANT, column.METRIC, column.AGGREGATE, column.BASE_MODEL),
     text("condition", "base, as-is, terms-exchanged, terms-only, or another domain"),
     *(column.SEEDS, *column.ESTIMATE, *_GAIN),
-    *describe_numbers("share", "share_low", "share_high", about="gain divided by that of as-is"),
+    *numbers("share", "share_low", "share_high", about="gain divided by that of as-is"),
     column.ITEMS,
 )
 
@@ -166,7 +166,7 @@ CONTRASTS = Contract(
     *(column.DOMAIN, column.VARIANT, column.METRIC, column.AGGREGATE, column.BASE_MODEL),
     text("first", "a condition with knowledge"),
     text("second", "one without"),
-    *describe_numbers("difference", about="of their gains"),
+    *numbers("difference", about="of their gains"),
     *(*column.INTERVAL, column.P, column.P_ADJUSTED),
     text("verdict", "first is ahead, behind, or cannot be told"),
 )
@@ -182,7 +182,7 @@ CONTROL_SHARES = Contract(
     text("other_variant", "what the other metric is measured on"),
     text("other_metric", "the other metric"),
     text("other_aggregate", "how it is summed up"),
-    *describe_numbers("difference", about="of their shares of the gain, in the same resamples"),
+    *numbers("difference", about="of their shares of the gain, in the same resamples"),
     *(*column.INTERVAL, column.P, column.P_ADJUSTED),
     text("verdict", "the first share is larger, smaller, or cannot be told from the other"),
 )

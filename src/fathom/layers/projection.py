@@ -210,11 +210,9 @@ def find_model_parts(model: Any, name: str = "the model") -> ModelParts:
     watcher = _Watcher(inner, blocks)
     watcher.run()
     if watcher.calls != [1] * len(blocks) or watcher.shape[:-1] != (1, len(_TOKENS)):
-        raise InputError(
-            f"the blocks of {name} do not hand on one state for each token, once each",
-            "layers",
-            f"models of type {inner.config.get_text_config().model_type!r} have no layers in this sense",
-        )
+        what = f"the blocks of {name} do not hand on one state for each token, once each"
+        hint = f"models of type {inner.config.get_text_config().model_type!r} have no layers in this sense"
+        raise InputError(what, "layers", hint)
     return ModelParts(inner, blocks, watcher.final, watcher.shape[-1])
 
 
@@ -313,11 +311,9 @@ def check_tied_output(model: Any, name: str = "the model") -> None:
         return
     out, tied = head.weight, embedding.weight
     if out is not tied and (out.shape != tied.shape or not bool((out == tied.to(out.device)).all())):
-        raise InputError(
-            f"the output layer of {name} is tied to its input embedding but differs from it",
-            "layers",
-            "an adapter was merged into a tied output layer: set tie_word_embeddings: false in config.json",
-        )
+        what = f"the output layer of {name} is tied to its input embedding but differs from it"
+        hint = "an adapter was merged into a tied output layer: set tie_word_embeddings: false in config.json"
+        raise InputError(what, "layers", hint)
 
 
 VALID_SEQUENCES = 16

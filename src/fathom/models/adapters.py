@@ -132,11 +132,9 @@ def _check_tied(model: Any, where: str) -> None:
     layers = model.get_input_embeddings(), model.get_output_embeddings()
     changed = any(hasattr(layer, "base_layer") or hasattr(layer, "modules_to_save") for layer in layers)
     if changed and getattr(model.config.get_text_config(), "tie_word_embeddings", False):
-        raise InputError(
-            "the adapter changes an output layer that is tied to the input embedding",
-            where,
-            "untie it (tie_word_embeddings: false), merge the adapter and save the whole model",
-        )
+        what = "the adapter changes an output layer that is tied to the input embedding"
+        hint = "untie it (tie_word_embeddings: false), merge the adapter and save the whole model"
+        raise InputError(what, where, hint)
 
 
 _WORTH_SAYING = 0.05  # share of weights without an adapter from which to report it

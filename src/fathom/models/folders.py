@@ -126,11 +126,9 @@ def _check_names(file: Path, key: str, patterns: Sequence[str]) -> None:
     names = several if isinstance(several, list) else [] if several is None else [several]
     for name in sorted(set(map(str, names))):
         if "/" in name or not any(fnmatch(name, pattern) for pattern in patterns):
-            raise InputError(
-                f"{key} names {name!r}, but only files of the same folder are loaded",
-                str(file),
-                f"move the file beside it, under a name like {' or '.join(patterns)}",
-            )
+            what = f"{key} names {name!r}, but only files of the same folder are loaded"
+            hint = f"move the file beside it, under a name like {' or '.join(patterns)}"
+            raise InputError(what, str(file), hint)
 
 
 def check_weight_names(names: Iterable[str], where: str) -> None:
@@ -149,11 +147,9 @@ def refuse_pickled(names: Iterable[str], where: str, whose: str = "the") -> None
     """Raise `InputError` if one of these files is a pickle."""
     for name in sorted(names):
         if any(fnmatch(name, pattern) for pattern in PICKLED_FILES):
-            raise InputError(
-                f"{whose} weights are pickled ({name}), and unpickling can run arbitrary code",
-                where,
-                "convert them (docs/models.md, Pickled weights), or name the model under models.optional",
-            )
+            what = f"{whose} weights are pickled ({name}), and unpickling can run arbitrary code"
+            hint = "convert them (docs/models.md, Pickled weights), or name the model under models.optional"
+            raise InputError(what, where, hint)
 
 
 def format_size(size: int) -> str:
@@ -228,11 +224,9 @@ def load_tokenizer(folder: Path | str) -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # any exception: `tokenizers` raises bare ones for unknown files
-        raise InputError(
-            f"the tokenizer cannot be read: {error or type(error).__name__}",
-            str(folder),
-            "copy its files and config.json again; a newer format needs newer transformers and tokenizers",
-        ) from error
+        what = f"the tokenizer cannot be read: {error or type(error).__name__}"
+        hint = "copy its files and config.json again; a newer format needs newer transformers and tokenizers"
+        raise InputError(what, str(folder), hint) from error
     if not tokenizer.is_fast:
         raise InputError("not a fast tokenizer", str(folder), "convert it: a tokenizer.json is needed")
     return tokenizer

@@ -101,11 +101,9 @@ def _write_model(file: Path, header: Header, folder: Path) -> None:
     config.dtype = "float32"
     tokenizer = build_tokenizer(file, header)
     if count_entries(tokenizer) > config.vocab_size:
-        raise InputError(
-            f"the tokenizer has {count_entries(tokenizer):,} entries, the model {config.vocab_size:,}",
-            str(file),
-            "the tokenizer in the file belongs to another model: convert it again",
-        )
+        what = f"the tokenizer has {count_entries(tokenizer):,} entries, the model {config.vocab_size:,}"
+        hint = "the tokenizer in the file belongs to another model: convert it again"
+        raise InputError(what, str(file), hint)
     try:
         with torch.device("meta"):
             model = choose_class(config, str(file)).from_config(config, dtype=torch.float32)
@@ -371,11 +369,9 @@ def build_tokenizer(file: Path, header: Header) -> Any:
         tokenizer.chat_template = named.get("chat_template")
         _set_bos(tokenizer, adds_bos(header))
     except Exception as error:  # of any kind: `tokenizers` raises bare ones for entries that do not fit
-        raise InputError(
-            f"the tokenizer in the file cannot be read: {error or type(error).__name__}",
-            str(file),
-            "take a file that llama.cpp converted, or the model's folder with its own tokenizer",
-        ) from error
+        what = f"the tokenizer in the file cannot be read: {error or type(error).__name__}"
+        hint = "take a file that llama.cpp converted, or the model's folder with its own tokenizer"
+        raise InputError(what, str(file), hint) from error
     return tokenizer
 
 
@@ -394,11 +390,9 @@ def _check_split(file: Path, header: Header) -> str:
     split = str(header.metadata.get("tokenizer.ggml.pre", "default"))
     if split in {*_LIKE_GPT2, *_SINGLE_DIGITS, *GGUF_PRE_TOKENIZER_SPLITS}:
         return split
-    raise InputError(
-        f"unknown way of splitting text, {split!r}: tokens could differ from the model's",
-        str(file),
-        "use the model before it was converted; an old file: convert it again with a newer llama.cpp",
-    )
+    what = f"unknown way of splitting text, {split!r}: tokens could differ from the model's"
+    hint = "use the model before it was converted; an old file: convert it again with a newer llama.cpp"
+    raise InputError(what, str(file), hint)
 
 
 def _drop_others(core: Any, entries: int) -> Any:

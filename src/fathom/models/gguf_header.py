@@ -83,11 +83,9 @@ class _Reader:
         self._place = 4
         version, tensors, entries = self._unpack("<IQQ")
         if version not in (2, 3):
-            raise InputError(
-                f"GGUF of version {version if version < 1 << 16 else 'for another byte order'}",
-                str(self._path),
-                "only versions 2 and 3 are read: convert it again with a newer llama.cpp",
-            )
+            what = f"GGUF of version {version if version < 1 << 16 else 'for another byte order'}"
+            hint = "only versions 2 and 3 are read: convert it again with a newer llama.cpp"
+            raise InputError(what, str(self._path), hint)
         self._check(entries * _LEAST_ENTRY + tensors * _LEAST_TENSOR)
         metadata: dict[str, Any] = {}
         for _ in range(entries):
@@ -114,11 +112,9 @@ class _Reader:
         found = []
         for name, shape, kind, offset in lines:
             if kind not in set(GGMLQuantizationType):
-                raise InputError(
-                    f"tensor {name} is in a format of number {kind}, which the package gguf does not know",
-                    str(self._path),
-                    "use a file in another quantisation; a newer format needs a newer gguf",
-                )
+                what = f"tensor {name} is in a format of number {kind}, which the package gguf does not know"
+                hint = "use a file in another quantisation; a newer format needs a newer gguf"
+                raise InputError(what, str(self._path), hint)
             values, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
             if not shape or min(shape) < 1 or shape[-1] % values:
                 raise self._fail(f"has a tensor {name} of shape {shape}")

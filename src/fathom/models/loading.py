@@ -178,11 +178,9 @@ def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
 def refuse_server(pointer: Pointer) -> None:
     """Raise `InputError` if a model's weights, which are needed, are behind a server."""
     if pointer.server:
-        raise InputError(
-            f"{pointer.name!r} is behind a server, which gives only log-probabilities of prompts",
-            pointer.server,
-            "it can measure pairs and texts; anything else needs the weights: name their folder or hub id",
-        )
+        what = f"{pointer.name!r} is behind a server, which gives only log-probabilities of prompts"
+        hint = "it can measure pairs and texts; anything else needs the weights: name their folder or hub id"
+        raise InputError(what, pointer.server, hint)
 
 
 def load_model(
@@ -293,11 +291,9 @@ def _read_config(folder: Path) -> Any:
     try:
         return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # of any kind: each architecture checks its own values
-        raise InputError(
-            f"the model's configuration cannot be read: {error}",
-            str(folder / "config.json"),
-            "copy it again; a newer architecture needs newer transformers",
-        ) from error
+        what = f"the model's configuration cannot be read: {error}"
+        hint = "copy it again; a newer architecture needs newer transformers"
+        raise InputError(what, str(folder / "config.json"), hint) from error
 
 
 def _explain(error: Exception, folder: Path, device: str) -> InputError:

@@ -157,11 +157,9 @@ def _describe_lack(size: WeightSize, memory: Sequence[tuple[int, int]], where: s
             "other programs fill the memory: wait for them, or choose another GPU (device cuda:N)",
         )
     count = math.ceil(size.total / room_for_weights(largest))
-    return InputError(
-        f"the weights need {format_size(size.total)} of GPU memory, {names} {format_size(present)}",
-        where,
-        f"{count} GPUs of this size would do; or dtype bfloat16 instead of float32, or a quantised model",
-    )
+    what = f"the weights need {format_size(size.total)} of GPU memory, {names} {format_size(present)}"
+    hint = f"{count} GPUs of this size would do; or dtype bfloat16 instead of float32, or a quantised model"
+    return InputError(what, where, hint)
 
 
 def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSize) -> dict[str, Any]:

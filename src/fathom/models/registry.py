@@ -214,11 +214,8 @@ def _make_entry(row: Row, where: str) -> ModelRow:
         if not row[column]:
             raise InputError(f"empty {column}", where)
     if not re.fullmatch(NAME, row["name"]):
-        raise InputError(
-            f"name = {row['name']!r}: it becomes the name of a folder",
-            where,
-            "letters, digits, dot, underscore, hyphen; the id on the hub goes into the column source",
-        )
+        hint = "letters, digits, dot, underscore, hyphen; the id on the hub goes into the column source"
+        raise InputError(f"name = {row['name']!r}: it becomes the name of a folder", where, hint)
     if _START.match(row["source"]) and not row["source"].startswith("/") and not is_address(row["source"]):
         hint = "an id on the hub, the path of a folder, or http://ADDRESS/v1#NAME"
         raise InputError("no model has such an address", f"{where}: {hide_secrets(row['source'])}", hint)

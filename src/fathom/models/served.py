@@ -167,11 +167,9 @@ class ServedModel(OpenModel):
         with connect(self.address, self.served) as service:
             found = ask_statement(service, self.address.name)
         if found.text != self.pointer.revision:
-            raise InputError(
-                f"the server now says {found.text}; it said {self.pointer.revision}",
-                self.pointer.server,
-                "the name has another model, or the server changed: make the pointer again",
-            )
+            what = f"the server now says {found.text}; it said {self.pointer.revision}"
+            hint = "the name has another model, or the server changed: make the pointer again"
+            raise InputError(what, self.pointer.server, hint)
         return found
 
     @cached_property
@@ -215,11 +213,9 @@ class ServedModel(OpenModel):
                 read_vocabulary(answer, name, entries, forced)
                 spelled = read_spellings(answer, name, forced)
             except AnswerError as error:
-                raise InputError(
-                    f"the server does not give its vocabulary: {service.clean(str(error))}",
-                    self.pointer.server,
-                    "it may be older than `logprobs` in its /v1/completions: use a newer llama.cpp",
-                ) from error
+                what = f"the server does not give its vocabulary: {service.clean(str(error))}"
+                hint = "it may be older than `logprobs` in its /v1/completions: use a newer llama.cpp"
+                raise InputError(what, self.pointer.server, hint) from error
         own = count_entries(self.tokenizer)
         known = sorted(each for each in spelled if each < own)
         texts = call_tokenizer(

@@ -67,11 +67,9 @@ def find_blocks(model: Any, name: str = "the model") -> list[Any]:
     # the first of equal ones is the outermost
     sizes = [sum(weight.numel() for weight in each.parameters()) for each in lists]
     if not any(sizes):
-        raise InputError(
-            f"{name} has no list of blocks",
-            f"models of type {model.config.get_text_config().model_type!r}",
-            "use a causal language model of transformers",
-        )
+        what = f"{name} has no list of blocks"
+        hint = "use a causal language model of transformers"
+        raise InputError(what, f"models of type {model.config.get_text_config().model_type!r}", hint)
     return list(lists[sizes.index(max(sizes))])
 
 

@@ -309,11 +309,9 @@ def require_one_template(tokenizer: Any) -> None:
     """Raise `InputError` if a tokenizer has several chat templates and none is the default."""
     named = tokenizer.chat_template
     if isinstance(named, dict) and "default" not in named:
-        raise InputError(
-            f"the tokenizer has chat templates for {', '.join(sorted(named)) or 'nothing'}, and no default",
-            str(tokenizer.name_or_path),
-            "write the one to use to chat_template.jinja beside it; or score the model without it",
-        )
+        what = f"the tokenizer has chat templates for {', '.join(sorted(named)) or 'nothing'}, and no default"
+        hint = "write the one to use to chat_template.jinja beside it; or score the model without it"
+        raise InputError(what, str(tokenizer.name_or_path), hint)
 
 
 class Document(NamedTuple):

@@ -251,11 +251,8 @@ def _log_point(curve: Sequence[CurvePoint], steps: int) -> None:
 
 def _check_settings(model: Any, settings: Training | Adaptation, processes: int) -> None:
     if settings.batch < processes:
-        raise InputError(
-            f"a batch of {settings.batch} cannot be shared among {processes} processes",
-            "models",
-            "raise batch, or take fewer GPUs",
-        )
+        what = f"a batch of {settings.batch} cannot be shared among {processes} processes"
+        raise InputError(what, "models", "raise batch, or take fewer GPUs")
     if not (isinstance(settings, Adaptation) and settings.lora):  # an adapter is written beside its base
         try:
             text_model.choose_class(model.config, "models")

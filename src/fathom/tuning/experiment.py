@@ -104,11 +104,9 @@ def run_experiment(candidate: Candidate, resume: Resume) -> Result:
     metric, encoder, held_out = candidate.metric, candidate.encoder, candidate.parts["valid"]
     lora = candidate.lora
     if len(held_out) < lora.batch:
-        raise InputError(
-            f"{len(held_out)} validation examples are fewer than one batch of {lora.batch}",
-            "train_before_test",
-            "too few to choose an epoch: give the task more examples, or lower lora.batch",
-        )
+        what = f"{len(held_out)} validation examples are fewer than one batch of {lora.batch}"
+        hint = "too few to choose an epoch: give the task more examples, or lower lora.batch"
+        raise InputError(what, "train_before_test", hint)
     direct, before = _score_directly(candidate, resume.part(f"{_name(candidate.chat)}.direct"))
     log.info("%s before tuning: %s %.4g on the validation split", candidate.name, metric, before)
     add_adapter(candidate.model, lora, candidate.name)

@@ -63,11 +63,9 @@ def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
     """
     name = task.task_name
     if metric not in METRICS_BY_OUTPUT.get(task.OUTPUT_TYPE, ()):
-        raise InputError(
-            f"task {name!r} gives {task.OUTPUT_TYPE}, which {metric} does not score",
-            _WHERE,
-            "; ".join(f"{kind}: {', '.join(metrics)}" for kind, metrics in METRICS_BY_OUTPUT.items()),
-        )
+        what = f"task {name!r} gives {task.OUTPUT_TYPE}, which {metric} does not score"
+        hint = "; ".join(f"{kind}: {', '.join(metrics)}" for kind, metrics in METRICS_BY_OUTPUT.items())
+        raise InputError(what, _WHERE, hint)
     rows = [
         _make_row(task, doc, f"{split}-{place}", split)
         for split, docs in split_documents(task).items()

@@ -77,11 +77,9 @@ class Encoder:
         if over <= 0:
             return pair
         if over > pair.start - 2:
-            raise InputError(
-                f"a target of {len(pair.ids) - pair.start} tokens does not fit into {self.most}",
-                "train_before_test.lora.max_tokens",
-                "raise max_tokens, or leave the task out",
-            )
+            what = f"a target of {len(pair.ids) - pair.start} tokens does not fit into {self.most}"
+            hint = "raise max_tokens, or leave the task out"
+            raise InputError(what, "train_before_test.lora.max_tokens", hint)
         self.cut += 1
         return EncodedPair([pair.ids[0], *pair.ids[1 + over :]], pair.start - over, pair.backed_off)
 

@@ -318,6 +318,7 @@ def plan_layers(
         )  # fmt: skip
 
     read = [files.sentences, files.keywords, files.stopwords, files.overlap]
+    written: tuple[str, ...]
     written = ("rates.parquet", "tokens.parquet", "token-lists.parquet", "examples.tsv", "rates.json")
     planned = [plan("rates", read, written, layers, partial(_measure_rates, files, layers))]
     maps = None

@@ -34,18 +34,12 @@ PARTS = ("early", "middle", "late")
 
 
 class LayerCurve(NamedTuple):
-    """A metric of one model by keyword and layer.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (n_keywords, n_layers), float64
-        Sum over the rows of each keyword.
-    counts : ndarray of shape (n_keywords,), float64
-        Number of rows of each keyword: 1 for rates, the number of pairs for targets.
-    """
+    """A metric of one model by keyword and layer."""
 
     keywords: tuple[str, ...]
-    sums: NDArray[np.float64]
+    sums: NDArray[np.float64]  # of shape (n_keywords, n_layers), float64: sum over the rows of each keyword
+    # of shape (n_keywords,), float64: number of rows of each keyword: 1 for rates, the number of pairs for
+    # targets
     counts: NDArray[np.float64]
 
     def average(self, resamples: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -62,17 +56,10 @@ class LayerCurve(NamedTuple):
 
 
 class LayerChange(NamedTuple):
-    """The percentage change of one metric by layer.
+    """The percentage change of one metric by layer."""
 
-    Attributes
-    ----------
-    percent : Resampled
-        Rows of shape (1 + n_resamples, n_layers); NaN where the reference is 0.
-    errors : ndarray of the same shape, float64
-        Standard errors, from the keywords that were drawn.
-    """
-
-    percent: Resampled
+    percent: Resampled  # rows of shape (1 + n_resamples, n_layers); NaN where the reference is 0
+    # of the same shape, float64: standard errors, from the keywords that were drawn
     errors: NDArray[np.float64]
 
     def find_band(self, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -37,47 +37,30 @@ from fathom.models.tokens import count_entries
 
 @dataclass(frozen=True)
 class Pointer:
-    """A model's folder and properties; stored as `model.json`.
-
-    Attributes
-    ----------
-    path : Path
-        Folder with config.json, safetensors and tokenizer files.
-    revision : str
-        Commit on the hub; empty for a local folder or a model trained by the workflow.
-    add_bos : bool or None
-        Whether every text starts with a BOS token; None leaves it to the tokenizer.
-    adapter : Path or None
-        Folder of a LoRA adapter that is merged into the model of `path` on loading.
-    quantization : str
-        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`, or were in
-        their GGUF file, such as `GGUF Q4_K_M`; empty: as stored.
-    stand_in : str
-        Model whose weights these are, because those of `name` are corrupt; empty if they are its own.
-    server : str
-        Address of the server that has the weights, with the model's name there; empty: they are in `path`.
-        Then `path` is the folder of the tokenizer, and `revision` the server's description of the model.
-    original : Path or None
-        Folder of a converted model's original tokenizer; None if not available.
-    """
+    """A model's folder and properties; stored as `model.json`."""
 
     name: str
-    path: Path
-    revision: str = ""
+    path: Path  # folder with config.json, safetensors and tokenizer files
+    revision: str = ""  # commit on the hub; empty for a local folder or a model trained by the workflow
     kind: str = "base"
     dtype: str = "float32"
     fingerprint: str = ""
     base: str = ""
-    add_bos: bool | None = None
+    add_bos: bool | None = None  # whether every text starts with a BOS token; None leaves it to the tokenizer
     chat_template: bool = False
-    adapter: Path | None = None
+    adapter: Path | None = None  # folder of a LoRA adapter that is merged into the model of `path` on loading
+    # how the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`, or were in their
+    # GGUF file, such as `GGUF Q4_K_M`; empty: as stored
     quantization: str = ""
+    # model whose weights these are, because those of `name` are corrupt; empty if they are its own
     stand_in: str = ""
     stand_in_tokens: int | None = None
+    # address of the server that has the weights, with the model's name there; empty: they are in `path`. Then
+    # `path` is the folder of the tokenizer, and `revision` the server's description of the model
     server: str = ""
     licence: str = ""
     terms: str = ""
-    original: Path | None = None
+    original: Path | None = None  # folder of a converted model's original tokenizer; None if not available
 
 
 _FOLDERS = ("path", "adapter", "original")

@@ -29,53 +29,32 @@ BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "
 
 @dataclass(frozen=True)
 class ModelRow:
-    """One row of the registry.
-
-    Attributes
-    ----------
-    family : str
-        Models of one family share a tokenizer and its conventions.
-    source : str
-        Hub id, with `/FILE.gguf` if it is such a file; path of a local folder or GGUF file, absolute or
-        relative to the registry; or `package:NAME==VERSION`.
-    revision : str
-        Commit of the hub repository; empty: the newest, which is recorded when it is fetched.
-    chat_template : bool
-        Whether to score inside the chat template: the name ends in `@chat`. Not a column of the registry.
-    adapter_of : str
-        For a LoRA adapter, which `source` then names, the name of the model that it is applied to.
-    quantization : str
-        One of :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
-    stand_in : str
-        The model that takes this one's place if its weights are corrupt, or empty.
-    cutoff : str
-        Last day of the text that it was pretrained on (`YYYY-MM-DD`), or empty.
-    original : str
-        For a converted or quantised model, the row of the original, whose tokenizer is compared. For one
-        behind a server, the row whose tokenizer encodes.
-    weights : {"", "pickled"}
-        Whether the source is known to have only pickled weights.
-    asked : str
-        The name that the row was made for, see :func:`fathom.models.named.resolve_models`, which
-        configurations may use.
-    """
+    """One row of the registry."""
 
     name: str
-    family: str
+    family: str  # models of one family share a tokenizer and its conventions
+    # hub id, with `/FILE.gguf` if it is such a file; path of a local folder or GGUF file, absolute or
+    # relative to the registry; or `package:NAME==VERSION`
     source: str
-    revision: str
+    revision: str  # commit of the hub repository; empty: the newest, which is recorded when it is fetched
     kind: Kind
     base_of: str
     parameters: int | None
     tokens: int | None
     dtype: str
+    # whether to score inside the chat template: the name ends in `@chat`. Not a column of the registry
     chat_template: bool = False
+    # for a LoRA adapter, which `source` then names, the name of the model that it is applied to
     adapter_of: str = ""
-    quantization: str = ""
-    stand_in: str = ""
-    cutoff: str = ""
+    quantization: str = ""  # one of :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored
+    stand_in: str = ""  # the model that takes this one's place if its weights are corrupt, or empty
+    cutoff: str = ""  # last day of the text that it was pretrained on (`YYYY-MM-DD`), or empty
+    # for a converted or quantised model, the row of the original, whose tokenizer is compared. For one behind
+    # a server, the row whose tokenizer encodes
     original: str = ""
-    weights: str = ""
+    weights: str = ""  # whether the source is known to have only pickled weights
+    # the name that the row was made for, see :func:`fathom.models.named.resolve_models`, which configurations
+    # may use
     asked: str = ""
 
     @property

@@ -49,22 +49,15 @@ class Question(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Answer for the wanted tokens.
+    """Answer for the wanted tokens."""
 
-    Attributes
-    ----------
-    rank : ndarray of shape (n_tokens,), int64
-        From 1. If not known, a lower bound; 0 if likely tokens with equal texts hide it.
-    known : ndarray of shape (n_tokens,), bool
-    log_probability : ndarray of shape (n_tokens,), float64
-        In nats.
-    given : ndarray of shape (n_tokens,), int64
-        How many of the most likely entries the answer has there; 0 where it has ranks.
-    """
-
+    # of shape (n_tokens,), int64: from 1. If not known, a lower bound; 0 if likely tokens with equal texts
+    # hide it
     rank: "NDArray[np.int64]"
-    known: "NDArray[np.bool_]"
-    log_probability: "NDArray[np.float64]"
+    known: "NDArray[np.bool_]"  # of shape (n_tokens,), bool
+    log_probability: "NDArray[np.float64]"  # of shape (n_tokens,), float64: in nats
+    # of shape (n_tokens,), int64: how many of the most likely entries the answer has there; 0 where it has
+    # ranks
     given: "NDArray[np.int64]"
 
 

@@ -24,36 +24,19 @@ _STEP = 64  # widths are multiples of it
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes of a causal language model.
+    """Sizes of a causal language model."""
 
-    Attributes
-    ----------
-    parameters : int
-        All weights, the embedding among them.
-    inner : int
-        Width inside the MLP.
-    keys : int
-        Width of the keys, and of the values, of all heads.
-    vocabulary : int
-        Rows of the output layer.
-    context : int or None
-        In tokens, where known.
-    design : {"llama", "gpt2", "neox"}
-        Most similar block: Llama's, with a gate in the MLP; GPT-2's, whose GELU is several operations that
-        all keep their results; or GPT-NeoX's, with a single one.
-    tied : bool
-        Whether the output layer is the embedding.
-    """
-
-    parameters: int
+    parameters: int  # all weights, the embedding among them
     layers: int
     width: int
-    inner: int
-    keys: int
-    vocabulary: int
-    context: int | None = None
+    inner: int  # width inside the MLP
+    keys: int  # width of the keys, and of the values, of all heads
+    vocabulary: int  # rows of the output layer
+    context: int | None = None  # in tokens, where known
+    # most similar block: Llama's, with a gate in the MLP; GPT-2's, whose GELU is several operations that all
+    # keep their results; or GPT-NeoX's, with a single one
     design: Design = "llama"
-    tied: bool = False
+    tied: bool = False  # whether the output layer is the embedding
 
     @property
     def block(self) -> int:

@@ -315,33 +315,16 @@ def require_one_template(tokenizer: Any) -> None:
 
 
 class Document(NamedTuple):
-    """Token ids of one document, and which of them are scored.
-
-    Attributes
-    ----------
-    bos : int or None
-        BOS token that every window starts with; never scored itself.
-    start : int
-        Index of the first scored token: 0 after a BOS token, otherwise at least 1.
-    size : int
-        UTF-8 bytes of the scored text, from token `start` on.
-    left_out : int
-        UTF-8 bytes of the text before it.
-    overlap : frozenset of int
-        Indices of the scored tokens that do not count.
-    overlap_size : int
-        UTF-8 bytes of their text, a part of `size`.
-    offsets : list of (int, int)
-        First character of each token, and the one after its last; blanks between tokens may be in none.
-    """
+    """Token ids of one document, and which of them are scored."""
 
     ids: list[int]
-    bos: int | None
-    start: int
-    size: int
-    left_out: int
-    overlap: frozenset[int] = frozenset()
-    overlap_size: int = 0
+    bos: int | None  # BOS token that every window starts with; never scored itself
+    start: int  # index of the first scored token: 0 after a BOS token, otherwise at least 1
+    size: int  # UTF-8 bytes of the scored text, from token `start` on
+    left_out: int  # UTF-8 bytes of the text before it
+    overlap: frozenset[int] = frozenset()  # indices of the scored tokens that do not count
+    overlap_size: int = 0  # UTF-8 bytes of their text, a part of `size`
+    # first character of each token, and the one after its last; blanks between tokens may be in none
     offsets: Sequence[tuple[int, int]] = ()
 
 

@@ -21,23 +21,13 @@ STRINGS, BOOLS, INTS, FLOATS, DOUBLES = (f"list<{kind}>" for kind in (STRING, BO
 
 @dataclass(frozen=True)
 class Check:
-    """Constraints on the values of a column, beside their type; for list columns, on the elements.
-
-    Attributes
-    ----------
-    unique : bool, default=False
-        Whether no value occurs twice in what is written at once.
-    nan : bool, default=False
-        Whether NaN is allowed; in tables of text infinite values then are, too.
-    infinite : bool, default=False
-        Whether infinite values are allowed.
-    """
+    """Constraints on the values of a column, beside their type; for list columns, on the elements."""
 
     at_least: float | None = None
     at_most: float | None = None
-    unique: bool = False
-    nan: bool = False
-    infinite: bool = False
+    unique: bool = False  # whether no value occurs twice in what is written at once
+    nan: bool = False  # whether NaN is allowed; in tables of text infinite values then are, too
+    infinite: bool = False  # whether infinite values are allowed
     form: Form | None = None
 
     def describe(self, missing: str = "NaN") -> str:
@@ -79,28 +69,15 @@ COSINE_OR_NAN = Check(at_least=-1, at_most=1, nan=True)
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    Attributes
-    ----------
-    name : str
-        A piece in braces stands for any text: `{benchmark}_rank` is any number of columns, or none.
-    about : str
-        One line on what it holds.
-    check : Check
-        Constraints on its values. In a CSV, a number that may be NaN may be an empty field.
-    digits : str, default=".6g"
-        Format of floats in a CSV; empty: with all digits.
-    optional : bool, default=False
-        Whether a table may lack it.
-    """
-
-    name: str
+    name: str  # a piece in braces stands for any text: `{benchmark}_rank` is any number of columns, or none
     type: str
-    about: str
+    about: str  # one line on what it holds
+    # constraints on its values. In a CSV, a number that may be NaN may be an empty field
     check: Check = FINITE
-    digits: str = ".6g"
-    optional: bool = False
+    digits: str = ".6g"  # format of floats in a CSV; empty: with all digits
+    optional: bool = False  # whether a table may lack it
 
     def fits(self, name: str) -> bool:
         """Return whether a column of a table is this one, or one of these."""

@@ -62,7 +62,6 @@ def _is_empty(value: Any) -> bool:
 
 
 def _find(value: Any, joint: str, depth: int) -> str | None:
-    """Return the text of a value at some depth."""
     if _is_empty(value):
         return ""
     if isinstance(value, str):

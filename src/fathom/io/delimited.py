@@ -85,7 +85,6 @@ def type_fields(
 
 
 def _require_distinct_rows(rows: Sequence[tuple[str, Row]], contract: Contract) -> None:
-    """Raise `InputError` if two rows have the same key."""
     places: dict[tuple[Any, ...], str] = {}
     for where, row in rows:
         if not all(name in row for name in contract.key):
@@ -106,12 +105,8 @@ def write_rows(
     """Write a CSV or TSV table, atomically.
 
     `rows`: values by column, or in the order of the header; text for a number is written as it is. `header`:
-    names of the columns, where the contract leaves them open; by default those of the first row.
-
-    Raises
-    ------
-    ValueError
-        If the header or a value breaks the contract; nothing is written.
+    names of the columns, where the contract leaves them open; by default those of the first row. Raise
+    `ValueError` if the header or a value breaks the contract; nothing is written then.
     """
     if header is None and any("{" in name for name in contract.names):
         rows = list(rows)
@@ -161,7 +156,6 @@ def _parse(text: str, column: Column) -> Any:
 
 
 def _render(value: Any, column: Column) -> str:
-    """Return a value as text; raise `ValueError` if its column does not allow it."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         text = ""
     elif isinstance(value, float) and column.type == DOUBLE:

@@ -392,7 +392,6 @@ def remove(path: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Tell whether a process of this machine is there."""
     try:
         os.kill(process, 0)
     except OSError as error:
@@ -401,7 +400,6 @@ def _is_running(process: int) -> bool:
 
 
 def _find_newest(path: Path) -> float:
-    """Return when a file, or anything in a folder, last changed."""
     return max(each.lstat().st_mtime for each in (path, *path.rglob("*")))
 
 

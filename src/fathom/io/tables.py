@@ -56,11 +56,8 @@ def make_empty_table(contract: Contract) -> pl.DataFrame:
 def check_table(table: pa.Table, contract: Contract) -> pa.Table:
     """Return `table` in the contract's column order and types.
 
-    Raises
-    ------
-    ValueError
-        If a column is missing, unknown, of a type that cannot be cast, or holds nulls or values that its
-        contract does not allow.
+    Raise `ValueError` if a column is missing, unknown, of a type that cannot be cast, or holds nulls or
+    values that its contract does not allow.
     """
     expected = contract.names
     if sorted(table.column_names) != sorted(expected):
@@ -84,7 +81,6 @@ def _check_columns(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
 
 
 def _check_values(column: Column, values: pa.Array) -> None:
-    """Raise `ValueError` that names the first row whose value a column does not allow."""
     import pyarrow.compute as pc
 
     check, rows = column.check, None
@@ -331,7 +327,6 @@ def _parse(content: bytes, path: Path | str) -> dict[str, Any]:
 
 
 def _hash_before_footer(path: Path) -> str:
-    """Return the sha256 of a parquet file's bytes before its footer."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         size = stream.seek(0, 2)

@@ -138,7 +138,6 @@ def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> lis
 
 
 def _make_sort_key(key: Key) -> tuple[Any, ...]:
-    """Sort None before numbers."""
     return tuple("" if part is None else f"{part:08d}" if isinstance(part, int) else part for part in key)
 
 

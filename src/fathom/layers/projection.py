@@ -147,13 +147,9 @@ def read_hidden_states(
 ) -> Iterator[tuple["Tensor", "Tensor"]]:
     """Yield hidden states at the target positions, batch by batch, in the order of the sequences.
 
+    States are of shape (n_layers, n_positions, n_features), with the targets of shape (n_positions,), int64.
     Longest first needs the least padding. `budget` is in tokens per batch, including padding, and halved on
     out-of-memory of a GPU.
-
-    Yields
-    ------
-    states : Tensor of shape (n_layers, n_positions, n_features)
-    targets : Tensor of shape (n_positions,), int64
     """
     import torch
 
@@ -410,7 +406,6 @@ def train_lens(
 
 
 def _draw(packed: NDArray[np.int64], settings: TunedLens) -> Iterator[Batch]:
-    """Yield one batch for each step, its positions drawn at random."""
     random = np.random.default_rng(settings.seed)
     size = settings.batch * settings.sequence
     for _ in range(settings.steps):

@@ -382,7 +382,6 @@ def adds_bos(header: Header) -> bool:
 
 
 def _check_split(file: Path, header: Header) -> str:
-    """Return the file's name for splitting text before merges, if known."""
     from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
     if header.metadata.get("tokenizer.ggml.model") != "gpt2":

@@ -130,7 +130,6 @@ class _Reader:
         return tuple(found)
 
     def _read_tensor(self) -> tuple[str, tuple[int, ...], int, int]:
-        """Read name, shape, format and offset of a tensor."""
         name = self._read_string()
         (count,) = self._unpack("<I")
         if count > _MOST_DIMENSIONS:

@@ -177,7 +177,6 @@ def _find_largest(*phases: dict[str, float]) -> dict[str, float]:
 
 
 def _count_kept(shape: Shape, how: Training) -> float:
-    """Return the bytes that a block keeps for each token until its backward pass."""
     if how.checkpointing:
         return float(shape.width) * (2 if how.dtype != "float32" else 4)  # its input alone
     mode = "autocast" if how.autocast else "float32" if how.dtype == "float32" else ""

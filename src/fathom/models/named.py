@@ -208,7 +208,6 @@ def _describe_folder(
 def _make(
     name: str, family: str, source: str, revision: str, kind: Kind, parameters: int | None, dtype: str
 ) -> ModelRow:
-    """Return a row, without tokens seen, which no file gives."""
     return ModelRow(name, family, source, revision, kind, "", parameters, None, dtype)
 
 

@@ -145,7 +145,6 @@ def room_for_weights(free: int) -> int:
 
 
 def _describe_lack(size: WeightSize, memory: Sequence[tuple[int, int]], where: str) -> InputError:
-    """Return the error for weights that do not fit; `memory`: free and all bytes of each GPU."""
     free, present = (sum(column) for column in zip(*memory, strict=True))
     largest = max(total for _, total in memory)
     names = "the visible GPU has" if len(memory) == 1 else f"the {len(memory)} visible GPUs have"

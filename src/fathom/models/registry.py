@@ -116,7 +116,6 @@ def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> 
 
 
 def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    """Raise `InputError` for stand-ins that are unknown, unfit or form a circle."""
     named = [entry.name]
     while stand_in := entries[named[-1]].stand_in:
         if stand_in not in entries:

@@ -165,7 +165,6 @@ def _read_ranks(entries: Any, question: Question) -> Reading:
 
 
 def _read_most_likely(lists: Mapping[str, Any], question: Question, top_k: int) -> Reading | None:
-    """Take mappings of texts to log-probabilities."""
     names = ("tokens", "token_logprobs", "top_logprobs", "text_offset")
     tokens, own, top, offsets = (_as_list(lists.get(name)) for name in names)
     if not tokens or not len(tokens) == len(own) == len(top):
@@ -183,7 +182,6 @@ def _read_most_likely(lists: Mapping[str, Any], question: Question, top_k: int) 
 
 
 def _as_list(value: Any) -> list[Any]:
-    """Return a list of an answer; an empty one where there is something else."""
     return value if isinstance(value, list) else []
 
 

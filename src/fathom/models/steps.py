@@ -169,7 +169,6 @@ class Stepper:
         log.info("activations are computed again in the backward pass: less memory, a third more time")
 
     def _check(self, loss: float, norm: float) -> None:
-        """Raise `InputError` before a weight changes by a loss or gradient that is not finite."""
         for what, number in (("loss", loss), ("gradient's norm", norm)):
             if not math.isfinite(number):
                 hint = "lower learning_rate"

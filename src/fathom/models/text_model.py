@@ -89,9 +89,7 @@ def find_frozen(model: Any, frozen: Sequence[int], name: str = "the model") -> l
 def compute_logits(model: Any, ids: "Tensor", positions: tuple[Any, Any] = _ALL) -> "Tensor":
     """Return the logits that follow from the text model's last hidden states, in float32.
 
-    Parameters
-    ----------
-    ids : Tensor of shape (n_sequences, n_tokens), int64
+    `ids` are of shape (n_sequences, n_tokens), int64.
     """
     text = find_text_model(model)
     hidden = text(input_ids=ids, use_cache=False).last_hidden_state[positions]

@@ -87,7 +87,6 @@ def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataF
 
 
 def _draw(targets: Sequence[str], taken: set[str], count: int, key: str) -> list[str]:
-    """Return `count` of some targets, none of `taken`, in an order that follows from `key`."""
     free = [target for target in targets if target not in taken]
     return sorted(free, key=lambda target: hash_text(key, target))[:count]
 

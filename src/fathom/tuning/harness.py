@@ -166,7 +166,6 @@ def evaluate_generation(
 
 
 def _find_documents(task: Any, examples: pl.DataFrame) -> Sequence[Any]:
-    """Return the task's documents of some examples, by the index in their ids."""
     lists = {split: list(docs) for split, docs in split_documents(task).items()}
     places = (example_id.rsplit("-", 1) for example_id in examples["example_id"])
     return [lists[split][int(place)] for split, place in places]

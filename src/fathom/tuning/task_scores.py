@@ -123,7 +123,6 @@ def _choose(options: Sequence[TokenScores], targets: Sequence[str], metric: Metr
 
 
 def _evaluate_texts(model: Any, examples: pl.DataFrame, encoder: Encoder, batch_tokens: int) -> pl.DataFrame:
-    """Return bits and bytes of documents, over all tokens with a context."""
     texts = [targets[0] for targets in examples["targets"]]
     pieces = [encoder.encode_text(text) for text in texts]
     rows = iter(score_encoded(model, [piece for some in pieces for piece in some], batch_tokens))

@@ -119,16 +119,9 @@ def number(
 class Contract:
     """Description of a table.
 
-    Parameters
-    ----------
-    places : str or tuple of str
-        Its places in a run, one or several: paths of :mod:`fathom.io.paths`, or text.
-    hint : str
-        Hint for a file that does not fit.
-    by_hand : bool
-        Whether people write it: a line may end before columns that need no value.
-    key : tuple of str
-        Columns that no two lines have the same values in; none: lines may repeat.
+    `places` are its places in a run, one or several: paths of :mod:`fathom.io.paths`, or text. `hint` is for
+    a file that does not fit. People write a table `by_hand`: a line may end before columns that need no
+    value. No two lines have the same values in the columns of `key`; without any, lines may repeat.
     """
 
     def __init__(

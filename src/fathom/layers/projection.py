@@ -285,15 +285,14 @@ def _check_head(model: Any, name: str) -> None:
         hint = "use the model before it was quantised, or one whose output layer was left out"
         raise InputError(f"the output layer of {name} is quantised", "layers", hint)
     if any(hasattr(head, part) for part in ("base_layer", "modules_to_save")):
-        tied = bool(getattr(model.config.get_text_config(), "tie_word_embeddings", False))
-        raise InputError(
-            f"an adapter changes the output layer of {name}"
-            + (", which is tied to its input embedding" if tied else ""),
-            "layers",
-            "untie it (tie_word_embeddings: false), merge the adapter and save the whole model"
-            if tied
-            else "merge the adapter and save the whole model",
+        what, way = (
+            f"an adapter changes the output layer of {name}",
+            "merge the adapter and save the whole model",
         )
+        if getattr(model.config.get_text_config(), "tie_word_embeddings", False):
+            what += ", which is tied to its input embedding"
+            way = f"untie it (tie_word_embeddings: false), {way}"
+        raise InputError(what, "layers", way)
 
 
 def check_tied_output(model: Any, name: str = "the model") -> None:

@@ -273,8 +273,10 @@ def check_sizes(folder: Path) -> None:
             if value < 1:
                 raise InputError(f"{key} = {value:,}: it must be at least 1", str(path), _AGAIN)
         layers = {key: value for key, value in found.items() if key in _LAYERS}
-        tensors = _count_tensors(folder) if layers else 0
+        if layers:
+            require_parts(folder)
         for key, value in layers.items():
+            tensors = sum(len(read_shapes(file)) for file in list_weights(folder))
             if value > tensors:
                 raise InputError(
                     f"{key} = {value:,}, but the weights have {tensors:,} tensors in all", str(path), _AGAIN
@@ -299,17 +301,14 @@ def _find_numbers(values: Any, names: Iterable[str]) -> dict[str, int]:
     return {name: known[name] for name in names if type(known.get(name)) is int}
 
 
-def _count_tensors(folder: Path) -> int:
+def read_shapes(file: Path) -> dict[str, tuple[list[int], str]]:
+    """Return shape and type of each tensor of a file by name; raise `InputError` if it is damaged."""
     from safetensors import SafetensorError, safe_open
 
-    require_parts(folder)
-    count = 0
-    for file in list_weights(folder):
-        try:
-            with safe_open(file, framework="np") as weights:
-                count += len(weights.keys())
-        except SafetensorError as error:
-            raise InputError(
-                f"the model cannot be loaded: {error}", str(file), "copy the file again"
-            ) from error
-    return count
+    try:
+        with safe_open(file, framework="np") as weights:
+            names = weights.keys()  # a list, as the file itself is not iterable
+            slices = ((name, weights.get_slice(name)) for name in names)
+            return {name: (part.get_shape(), part.get_dtype()) for name, part in slices}
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"the model cannot be loaded: {error}", str(file), "copy the file again") from error

@@ -225,21 +225,16 @@ def _load(
 
     logging.disable_progress_bar()
     if place is not None:
-        more = {**more, "device_map": place}
+        more["device_map"] = place
     first = "cpu" if place is None else next(iter(place.values()))
     kind = choose_class(config, str(pointer.path))
     try:
         attention = choose_attention(config, settings.attention, settings.dtype, first)
         if attention is not None:
-            more = {**more, "attn_implementation": attention}
+            more["attn_implementation"] = attention
+        more |= {"dtype": getattr(torch, settings.dtype), "use_safetensors": True, "local_files_only": True}
         model, info = kind.from_pretrained(
-            pointer.path,
-            dtype=getattr(torch, settings.dtype),
-            use_safetensors=True,
-            output_loading_info=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            **more,
+            pointer.path, output_loading_info=True, trust_remote_code=False, **more
         )
     except Exception as error:  # of any kind: each architecture trips over other values of config.json
         raise _explain(error, pointer.path, first) from error
@@ -282,18 +277,17 @@ def _read_config(folder: Path) -> Any:
 def _explain(error: Exception, folder: Path, device: str) -> InputError:
     if isinstance(error, InputError):
         return error
-    if "mismatched_sizes" in str(error):  # the message of transformers: it has logged which weights
-        hint = "its config.json belongs to another model: copy the whole folder again"
-        return InputError("the weights' shapes differ from config.json", str(folder), hint)
-    if isinstance(error, MemoryError) or "out of memory" in str(error):
-        kind = "memory" if device == "cpu" else "GPU memory"
-        return InputError(
-            f"{kind} ran out while loading the model ({device})",
-            str(folder),
-            "use dtype bfloat16, a larger machine or GPU, or several GPUs; other programs may fill this one",
-        )
     what = f"the model cannot be loaded: {str(error).strip() or type(error).__name__}"
-    return InputError(what, str(folder), "check its config.json and weights, or copy the whole folder again")
+    hint = "check its config.json and weights, or copy the whole folder again"
+    if "mismatched_sizes" in str(error):  # the message of transformers: it has logged which weights
+        what = "the weights' shapes differ from config.json"
+        hint = "its config.json belongs to another model: copy the whole folder again"
+    elif isinstance(error, MemoryError) or "out of memory" in str(error):
+        what = f"{'memory' if device == 'cpu' else 'GPU memory'} ran out while loading the model ({device})"
+        hint = (
+            "use dtype bfloat16, a larger machine or GPU, or several GPUs; other programs may fill this one"
+        )
+    return InputError(what, str(folder), hint)
 
 
 def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 from fathom.jobs.devices import count_torch_gpus, pick_devices
 from fathom.jobs.program import log
-from fathom.models.folders import format_size, list_weights
+from fathom.models.folders import format_size, list_weights, read_shapes
 from fathom.models.memory import BYTES, Training, measure_training
 from fathom.models.quantization import find_quantization, is_small
 from fathom.models.shapes import read_shape
@@ -49,26 +49,17 @@ def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = N
     integers, which keep theirs. `bytes_per_weight`: of matrices that are quantised on loading: all but
     embeddings and the output layer. Raise `InputError` if a file is damaged.
     """
-    from safetensors import SafetensorError, safe_open
-
     total, largest, stored_as = 0.0, 0, find_quantization(folder)
     for path in list_weights(folder):
-        try:
-            with safe_open(path, "np") as stored:
-                names = stored.keys()
-                for name in names:
-                    part = stored.get_slice(name)
-                    shape, kind = part.get_shape(), part.get_dtype()
-                    count, is_floating = _count_unpacked(name, math.prod(shape), kind, stored_as)
-                    matrix = len(shape) == 2
-                    each: float = BYTES[dtype] if is_floating else _PACKED_BYTES.get(kind, 1)
-                    if bytes_per_weight and is_floating and matrix and not _OUTER.search(name):
-                        each = bytes_per_weight
-                    total += count * each
-                    if is_floating and matrix:
-                        largest = max(largest, count)
-        except (SafetensorError, OSError) as error:
-            raise InputError(f"the model cannot be loaded: {error}", str(path)) from error
+        for name, (shape, kind) in read_shapes(path).items():
+            count, is_floating = _count_unpacked(name, math.prod(shape), kind, stored_as)
+            matrix = len(shape) == 2
+            each: float = BYTES[dtype] if is_floating else _PACKED_BYTES.get(kind, 1)
+            if bytes_per_weight and is_floating and matrix and not _OUTER.search(name):
+                each = bytes_per_weight
+            total += count * each
+            if is_floating and matrix:
+                largest = max(largest, count)
     # the output layer is the largest matrix of most models
     return WeightSize(math.ceil(total), 0 if dtype == "float32" else 4 * largest)
 

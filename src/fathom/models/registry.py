@@ -1,7 +1,7 @@
 """The model registry, `config/models.tsv`: models from the hub, from local folders or behind servers."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -72,65 +72,49 @@ def read_registry(path: Path | str) -> dict[str, ModelRow]:
             raise InputError(f"duplicate model {entry.name!r}", where, "give each row its own name")
         entries[entry.name] = entry
     for entry in entries.values():
-        for column in ("base_of", "original"):
-            named = getattr(entry, column)
-            if named and named not in entries:
-                raise InputError(f"{column} of {entry.name!r} names an unknown model, {named!r}", str(path))
-        _check_served(entry, str(path))
-        _check_adapter(entry, entries, str(path))
-        _check_stand_in(entry, entries, str(path))
+        for what, hint in _find_faults(entry, entries):
+            raise InputError(what, str(path), hint)
     return entries
 
 
-def _check_served(entry: ModelRow, path: str) -> None:
-    if not is_address(entry.source):
-        return
-    if not parse_address(entry.source).name:
-        raise InputError(
-            f"source of {entry.name!r} does not name a model", path, f"write {entry.source}#NAME"
-        )
-    if not entry.original:
-        raise InputError(
-            f"{entry.name!r} is behind a server and has no tokenizer",
-            path,
-            "name the row of the same model on the hub or in a folder in column original, for its tokenizer",
-        )
-    given = [name for name in ("revision", "adapter_of", "quantization", "stand_in") if getattr(entry, name)]
-    if given:
-        raise InputError(
-            f"{given[0]} of {entry.name!r}: its weights are behind a server", path, "leave it empty"
-        )
-
-
-def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    if not entry.adapter_of:
-        return
-    if entry.adapter_of not in entries:
-        what = f"adapter_of of {entry.name!r} names an unknown model, {entry.adapter_of!r}"
-        raise InputError(what, path, "add a row for the base model")
-    if entries[entry.adapter_of].adapter_of:
-        raise InputError(f"adapter_of of {entry.name!r} names another adapter, {entry.adapter_of!r}", path)
-    if entry.quantization or entries[entry.adapter_of].quantization:
+def _find_faults(entry: ModelRow, entries: dict[str, ModelRow]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong in what a row says of other rows, with a hint; only the first is sure to hold."""
+    name, base = entry.name, entries.get(entry.adapter_of)
+    for column in ("base_of", "original"):
+        if (named := getattr(entry, column)) and named not in entries:
+            yield f"{column} of {name!r} names an unknown model, {named!r}", ""
+    if is_address(entry.source):
+        if not parse_address(entry.source).name:
+            yield f"source of {name!r} does not name a model", f"write {entry.source}#NAME"
+        if not entry.original:
+            hint = "name the row of the same model on the hub or in a folder in column original"
+            yield f"{name!r} is behind a server and has no tokenizer", f"{hint}, for its tokenizer"
+        for column in ("revision", "adapter_of", "quantization", "stand_in"):
+            if getattr(entry, column):
+                yield f"{column} of {name!r}: its weights are behind a server", "leave it empty"
+    if entry.adapter_of and base is None:
+        hint = "add a row for the base model"
+        yield f"adapter_of of {name!r} names an unknown model, {entry.adapter_of!r}", hint
+    if base and base.adapter_of:
+        yield f"adapter_of of {name!r} names another adapter, {entry.adapter_of!r}", ""
+    if base and (entry.quantization or base.quantization):
         hint = "name the model in full precision, which also fits a QLoRA adapter"
-        raise InputError(f"{entry.name!r} is an adapter over a quantised model", path, hint)
+        yield f"{name!r} is an adapter over a quantised model", hint
+    yield from _find_stand_in_faults(entry, entries)
 
 
-def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    named = [entry.name]
-    while stand_in := entries[named[-1]].stand_in:
+def _find_stand_in_faults(entry: ModelRow, entries: dict[str, ModelRow]) -> Iterator[tuple[str, str]]:
+    name, passed = entry.name, [entry.name]
+    while stand_in := entries[passed[-1]].stand_in:
         if stand_in not in entries:
-            raise InputError(f"stand_in of {named[-1]!r} names an unknown model, {stand_in!r}", path)
-        if stand_in in named:
-            raise InputError(f"{' > '.join([*named, stand_in])}: stand-ins go in a circle", path)
-        named.append(stand_in)
+            yield f"stand_in of {passed[-1]!r} names an unknown model, {stand_in!r}", ""
+        if stand_in in passed:
+            yield f"{' > '.join([*passed, stand_in])}: stand-ins go in a circle", ""
+        passed.append(stand_in)
         if entries[stand_in].adapter_of != entry.adapter_of:
-            raise InputError(
-                f"stand_in of {entry.name!r}, {stand_in!r}, is not applied to the same model", path
-            )
+            yield f"stand_in of {name!r}, {stand_in!r}, is not applied to the same model", ""
         if entry.tokens is not None and entries[stand_in].tokens is None:
-            raise InputError(
-                f"stand_in of {entry.name!r}, {stand_in!r}, has no tokens", path, "fill in its column tokens"
-            )
+            yield f"stand_in of {name!r}, {stand_in!r}, has no tokens", "fill in its column tokens"
 
 
 def match_name(name: str, known: Iterable[str], where: str) -> str:

@@ -56,18 +56,10 @@ def save_trained(folder: Path, model: Any, tokenizer: Any, start: Pointer) -> No
 
 def point_to_trained(name: str, folder: Path, start: Pointer) -> Pointer:
     """Return the pointer of a model written by :func:`save_trained`, with its fingerprint."""
-    whole = not (folder / ADAPTER_CONFIG).is_file()
-    made = Pointer(
-        name,
-        folder if whole else start.path,
-        kind=start.kind,
-        base=start.name,
-        add_bos=start.add_bos,
-        adapter=None if whole else folder,
-        quantization="" if whole else start.quantization,
-        licence=start.licence,
-        terms=start.terms,
-    )
+    kept = {key: getattr(start, key) for key in ("kind", "add_bos", "licence", "terms")}
+    made = Pointer(name, folder, base=start.name, **kept)
+    if (folder / ADAPTER_CONFIG).is_file():
+        made = replace(made, path=start.path, adapter=folder, quantization=start.quantization)
     return replace(made, fingerprint=check_fingerprint(made))
 
 

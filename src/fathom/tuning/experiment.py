@@ -186,15 +186,12 @@ def describe_results(results: Sequence[Result], metric: Metric, trim: float) -> 
     direct and tuned on the test split, as published [TrainBeforeTest, App. A.3].
     """
     direct, tuned = choose_results(results, metric)
-    scores = {
-        "direct": compute_score(direct.direct, metric, trim),
-        "tuned": compute_score(tuned.tuned, metric, trim),
-    }
+    outcomes = {"direct": direct.direct, "tuned": tuned.tuned}
+    scores = {name: compute_score(frame, metric, trim) for name, frame in outcomes.items()}
     improved = METRICS[metric].is_better(tuned.validated, direct.before)
     better = METRICS[metric].is_better(scores["tuned"], scores["direct"])
     errors = {
-        "direct_error": compute_standard_error(direct.direct, metric, trim),
-        "tuned_error": compute_standard_error(tuned.tuned, metric, trim),
+        f"{name}_error": compute_standard_error(frame, metric, trim) for name, frame in outcomes.items()
     }
     return {
         "metric": metric,

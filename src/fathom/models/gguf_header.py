@@ -16,7 +16,7 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.io.files import require_file
 
-TOKENS, MERGES = "tokenizer.ggml.tokens", "tokenizer.ggml.merges"
+TOKENS = "tokenizer.ggml.tokens"
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _MOST_DIMENSIONS = 4  # ggml's own limit

@@ -19,14 +19,8 @@ from fathom.models.hub import fetch_snapshot
 from fathom.models.registry import DTYPES, Kind, ModelRow, find_folder, is_address, match_name, parse_address
 from fathom.models.shapes import parse_shape
 
-_DESCRIBING = (
-    "config.json",
-    ADAPTER_CONFIG,
-    "tokenizer_config.json",
-    "chat_template.jinja",
-    "README.md",
-    INDEX,
-)
+_DESCRIBING = ("config.json", ADAPTER_CONFIG, "tokenizer_config.json", "chat_template.jinja", "README.md",
+               INDEX)  # fmt: skip
 """Small files of a repository that describe its model."""
 HUB_NAME = re.compile(
     r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(/(?P<file>[\w.+-]+\.gguf))?(@(?P<revision>[\w./-]+))?"

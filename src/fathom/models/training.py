@@ -143,11 +143,6 @@ def _restore(stepper: Stepper, resume: Resume | None) -> list[CurvePoint]:
     return curve
 
 
-def measure_loss(model: Any, batch: "Tensor") -> "Tensor":
-    """Return the mean next-token loss, in nats, of a batch of ids of shape (n_sequences, n_tokens)."""
-    return sum_losses(model, batch) / _count(batch)
-
-
 def sum_losses(model: Any, batch: "Tensor") -> "Tensor":
     """Return the summed next-token loss, in nats, of a batch of ids of shape (n_sequences, n_tokens)."""
     from torch.nn.functional import cross_entropy

@@ -36,13 +36,10 @@ def split_by(name: str, shares: tuple[float, float]) -> str:
 
 def make_completions(pairs: pl.DataFrame) -> pl.DataFrame:
     """Return the pairs of a benchmark as examples with one target each, under contract EXAMPLES."""
+    named = pairs.select("pair_id", "doc_id", "prompt", "target").iter_rows()
     rows = [
         (name, cluster, split_by(doc_id, _SHARES), [prompt], [target], 0)
-        for cluster, (name, doc_id, prompt, target) in zip(
-            _name_clusters(pairs),
-            pairs.select("pair_id", "doc_id", "prompt", "target").iter_rows(),
-            strict=True,
-        )
+        for cluster, (name, doc_id, prompt, target) in zip(_name_clusters(pairs), named, strict=True)
     ]
     return _make_table(rows)
 
@@ -144,5 +141,4 @@ def take_training(examples: pl.DataFrame, count: int | None) -> pl.DataFrame:
 
 
 def _make_table(rows: Sequence[tuple[str, str, str, list[str], list[str], int]]) -> pl.DataFrame:
-    schema = make_empty_table(EXAMPLES).schema
-    return pl.DataFrame(list(rows), schema=schema, orient="row")
+    return pl.DataFrame(list(rows), make_empty_table(EXAMPLES).schema, orient="row")

@@ -1,6 +1,6 @@
 """Score one model on one task, directly and after tuning [TrainBeforeTest, Sec. 3.1]."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from fathom.models.adapters import add_adapter
 from fathom.models.loading import Pointer, describe_loaded, load_model
 from fathom.models.tokens import EncodedPair
 from fathom.statistics.metrics import METRICS
+from fathom.tuning.examples import SPLITS
 from fathom.tuning.fine_tuning import measure_loss, tune
 from fathom.tuning.harness import evaluate_generation, load_task
 from fathom.tuning.task_scores import Encoder, compute_score, compute_standard_error, evaluate_examples
@@ -53,9 +54,7 @@ class Candidate:
         self.description = describe_loaded(pointer, self.model, lora.dtype)
         self.encoder = Encoder(self.model, tokenizer, lora, pointer.add_bos, chat)
         self.name, self.chat, self.task, self.metric = pointer.name, chat, task, task.scored_by
-        self.parts = {
-            split: examples.filter(pl.col("split") == split) for split in ("train", "valid", "test")
-        }
+        self.parts = {split: examples.filter(split=split) for split in SPLITS}
         self.lora, self._trim = lora, trim
         self._generated = load_task(task.task or "") if self.metric == "exact_match" else None
 
@@ -73,10 +72,6 @@ class Candidate:
     def encode_examples(self, split: str) -> list[EncodedPair]:
         """Encode the correct continuations of a split, as :func:`encode_training` does."""
         return encode_training(self.parts[split], self.encoder, self.task, self.lora.loss)
-
-    def measure_loss(self, held_out: Sequence[EncodedPair]) -> float:
-        """Return the mean loss over the learned tokens of some examples, in nats."""
-        return measure_loss(self.model, held_out, self.lora.batch_tokens)
 
 
 def run_variants(
@@ -114,9 +109,11 @@ def run_experiment(candidate: Candidate, resume: Resume) -> Result:
     training = candidate.encode_examples("train")
     cut = encoder.cut
     by_loss = lora.epoch_by == "loss"
-    validate = (
-        partial(candidate.measure_loss, candidate.encode_examples("valid")) if by_loss else candidate.validate
-    )
+    validate: Callable[[], float] = candidate.validate
+    if by_loss:
+        validate = partial(
+            measure_loss, candidate.model, candidate.encode_examples("valid"), lora.batch_tokens
+        )
     tuned = tune(candidate.model, training, validate, lora, "loss" if by_loss else metric, resume)
     validated = candidate.validate() if by_loss else tuned.scores[tuned.epoch - 1]
     encoder.cut = 0

@@ -7,8 +7,7 @@ from fathom.io.contracts.column import Contract, count, count32, flag, number, t
 MATCHES = Contract(
     paths.MATCHED,
     "Matches of keywords and sentences in one domain.",
-    column.KEYWORD,
-    column.DOC_ID,
+    *(column.KEYWORD, column.DOC_ID),
     count32("position", "index of the sentence in its document, from 0"),
     text("clean", "the cleaned sentence"),
     number("cosine", "cosine of keyword and raw sentence, three decimals", column.COSINE),
@@ -66,8 +65,7 @@ PAIRS = Contract(
     text("variant", "tf or tfidf, the vocabulary that the target comes from; reference; unused or clozes"),
     text("prompt", "the sentence up to the target, no blank at its end"),
     text("target", "one blank and the term"),
-    column.DOC_ID,
-    column.DATE,
+    *(column.DOC_ID, column.DATE),
     number(
         "cosine", "cosine of keyword and sentence, three decimals; NaN in a reference", column.COSINE_OR_NAN
     ),

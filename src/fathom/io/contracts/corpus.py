@@ -7,12 +7,9 @@ from fathom.io.contracts.column import Column, Contract, count32, text
 RECORDS = Contract(
     paths.METADATA,
     "One row for each record of a corpus's metadata; those of no domain have no domains, title, abstract.",
-    column.DOC_ID,
-    column.TITLE,
-    column.ABSTRACT,
+    *(column.DOC_ID, column.TITLE, column.ABSTRACT),
     Column("categories", column.STRINGS, "categories in the source's order, the first is the primary one"),
-    column.DATE,
-    column.DOMAINS,
+    *(column.DATE, column.DOMAINS),
     text("split", "split by a hash of doc_id alone; the index has the one that counts"),
 )
 
@@ -21,8 +18,7 @@ DOCUMENTS = Contract(
     "Documents of one part (input shard), in its order; doc_id may repeat: the index says which row counts.",
     *RECORDS,
     text("text", "full text as it came (LaTeX or plain), empty where there is none"),
-    column.TEXT_HASH,
-    column.CHARACTERS,
+    *(column.TEXT_HASH, column.CHARACTERS),
 )
 
 INDEX = Contract(
@@ -30,12 +26,7 @@ INDEX = Contract(
     "One row for each document of the corpus, sorted by doc_id: which part holds the version that counts.",
     column.DOC_ID,
     text("part", "name of the part whose version of the document is used"),
-    column.TITLE,
-    column.ABSTRACT,
-    column.DATE,
-    column.DOMAINS,
-    column.SPLIT,
-    column.TEXT_HASH,
+    *(column.TITLE, column.ABSTRACT, column.DATE, column.DOMAINS, column.SPLIT, column.TEXT_HASH),
     column.CHARACTERS,
 )
 
@@ -59,8 +50,7 @@ SPLITS = Contract(
 TEXTS = Contract(
     (paths.TEXTS, paths.TRAINING_TEXTS, paths.HELD_OUT_TEXTS, paths.CHANGED_TEXTS, paths.QUESTION_TEXTS),
     "Training and held-out text of one domain, without the benchmark split, sorted by a hash of doc_id.",
-    column.DOC_ID,
-    column.SPLIT,
+    *(column.DOC_ID, column.SPLIT),
     text("text", "plain text that models are trained on, LaTeX taken out"),
 )
 

@@ -13,8 +13,7 @@ COVERAGE_MAP = Contract(
     "Where a domain's sentences and a benchmark's pairs lie: a map of both, and what it leaves uncovered.",
     text("kind", "sentence of the domain, or pair of the benchmark"),
     text("id", "document and position of the sentence, or the pair's id"),
-    _X,
-    _Y,
+    *(_X, _Y),
     number(
         "difference",
         "log-density of the domain less that of the benchmark, in nats; NaN for pairs",
@@ -30,8 +29,7 @@ OTHERS_MAP = Contract(
     text("benchmark", "name of the benchmark; empty for sentences, which are the domain's"),
     text("kind", "sentence of the domain, or question of the benchmark"),
     text("id", "document and position of the sentence, or number of the question, from 1"),
-    _X,
-    _Y,
+    *(_X, _Y),
 )
 
 ROUND = Contract(
@@ -65,10 +63,7 @@ EXPANSION = Contract(
 EXPANSION_MAP = Contract(
     (paths.EXPANSION_MAP, "figures/{domain}.expansion.csv"),
     "Where the sentences of an expansion lie, at which densities are compared.",
-    column.DOC_ID,
-    _POSITION,
-    _X,
-    _Y,
+    *(column.DOC_ID, _POSITION, _X, _Y),
     count32("round", "round in which its document joined the corpus, from 1; 0: never"),
     flag("gap", "the domain is denser here than the corpus at the end"),
 )

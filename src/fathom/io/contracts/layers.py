@@ -9,8 +9,7 @@ LAYER = count32("layer", "0 is the embedding's output, l that of block l")
 LAYER_TOKENS = Contract(
     paths.LAYER_TOKENS,
     "A model's predictions after each keyword if it stopped at a layer, by keyword, layer and projection.",
-    column.KEYWORD,
-    LAYER,
+    *(column.KEYWORD, LAYER),
     text("projection", "normed: with the final norm before the output layer; raw: without"),
     Column("tokens", column.INTS, "ids of the most likely content tokens, best first", column.NOT_NEGATIVE),
     Column("probabilities", column.FLOATS, "their probabilities under the full softmax", column.SHARE),
@@ -39,8 +38,7 @@ LAYER_TOKENS = Contract(
 LAYER_RATES = Contract(
     paths.LAYER_RATES,
     "Attribute rate of one model by keyword and layer, for every k and length of list.",
-    column.KEYWORD,
-    LAYER,
+    *(column.KEYWORD, LAYER),
     text("projection", "normed, raw or geva"),
     count32("k", "most likely content tokens that are looked at", column.FROM_ONE),
     count32("list_length", "most frequent tokens of the keyword's list that count", column.FROM_ONE),

@@ -65,8 +65,7 @@ _PROMPTING = text("prompting", "what stands before the question: plain, few-shot
 ANSWERED = Contract(
     paths.QUESTION_ANSWERS,
     "Answers of a model: to a set of questions, by prompting, then to those of other t_d and with other t_c.",
-    _QUESTION_ID,
-    _PROMPTING,
+    *(_QUESTION_ID, _PROMPTING),
     text("corpus", "records that those in the prompt are drawn from: t_c that keeps them, or all"),
     Column("chosen", column.BOOLS, "whether the answer chooses each option; of open questions none"),
     text("text", "what the model wrote; empty where likelihoods decide"),
@@ -85,8 +84,7 @@ RECORD_CORPORA = Contract(
 MEASURES = Contract(
     "",
     "Scores of a model's answers: a row for each metric of each question and prompting.",
-    _QUESTION_ID,
-    _PROMPTING,
+    *(_QUESTION_ID, _PROMPTING),
     text("form", "binary, multiple-choice, multiple-answer or open"),
     text("level", "memorise, understand, apply or create"),
     text("template", "name of the template; of open questions the file or benchmark"),

@@ -15,8 +15,7 @@ SCORES = Contract(
     paths.SCORES,
     "Scores of one model on one benchmark, in the order of its pairs.",
     text("pair_id", "pair that was scored", column.UNIQUE),
-    column.KEYWORD,
-    _TOKENS,
+    *(column.KEYWORD, _TOKENS),
     number("rank", "mean over target tokens of 1 + number of strictly larger logits", column.FROM_ONE),
     number("rank_midpoint", "the same with half of the tied entries counted as larger", column.FROM_ONE),
     count("rank_first", "rank of the first target token", column.FROM_ONE),
@@ -53,8 +52,7 @@ TOP_SCORES = Contract(
     "PAIRS.MODEL.parquet of `fathom score`",
     "Scores by a server that gives only the most likely tokens: ranks below these are unknown.",
     text("pair_id", "pair that was scored", column.UNIQUE),
-    column.KEYWORD,
-    _TOKENS,
+    *(column.KEYWORD, _TOKENS),
     number(
         "rank",
         "mean over target tokens of 1 + number of more likely ones; infinite: above the rank_limit",
@@ -107,13 +105,11 @@ _OF_BITS = "of the folder of `fathom bits`"
 TEXT_BITS = Contract(
     f"bits.csv {_OF_BITS}",
     "A line for each model on the same text, fewest bits first; intervals are over files.",
-    column.ANY_MODEL,
-    column.PLACE,
+    *(column.ANY_MODEL, column.PLACE),
     number("bits_per_byte", "bits that it needs for a UTF-8 byte of the text", column.NOT_NEGATIVE),
     *column.INTERVAL,
     text("groups", "letters; models that share one are not significantly different"),
-    _TEXT_DOCUMENTS,
-    _TEXT_BYTES,
+    *(_TEXT_DOCUMENTS, _TEXT_BYTES),
     count("tokens", "its tokens of all text", column.FROM_ONE),
 )
 

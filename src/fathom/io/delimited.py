@@ -261,9 +261,8 @@ def stream_parquet(path: Path, rows: int = 500) -> Iterator[tuple[int, dict[str,
                     yield number, row
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(
-            f"the table cannot be read: {reason}", f"{path}, row {number + 1:,}", "get or write it again"
-        ) from error
+        what = f"the table cannot be read: {reason}"
+        raise InputError(what, f"{path}, row {number + 1:,}", "get or write it again") from error
 
 
 def read_delimited(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
@@ -310,9 +309,8 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     except UnicodeDecodeError as error:
         raise InputError("the table is not UTF-8", str(path), "save it as UTF-8") from error
     except (csv.Error, EOFError, OSError, zlib.error) as error:
-        raise InputError(
-            f"the table cannot be read: {error}", f"{path}, line {first:,}", "get or write it again"
-        ) from error
+        hint = "get or write it again"
+        raise InputError(f"the table cannot be read: {error}", f"{path}, line {first:,}", hint) from error
 
 
 def _find_delimiter(path: Path, header: str) -> str:

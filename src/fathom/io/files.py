@@ -60,9 +60,8 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
             hint = "check its permissions, and that its disk is not mounted read-only"
             raise InputError("this folder cannot be written", str(path.parent), hint) from error
         if temporary is None and error.errno not in _NO_SPACE:
-            raise InputError(
-                f"nothing can be written here: {error.strerror}", str(path), "choose another path"
-            ) from error
+            what = f"nothing can be written here: {error.strerror}"
+            raise InputError(what, str(path), "choose another path") from error
         raise
     finally:
         # not by `except`: libraries say it with exceptions of their own
@@ -74,9 +73,8 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
             with suppress(OSError):  # another job's file may lie in it by now
                 folder.rmdir()
         if full:
-            raise InputError(
-                "no space left on the disk while writing", str(path), "free some space and start again"
-            ) from failure
+            what = "no space left on the disk while writing"
+            raise InputError(what, str(path), "free some space and start again") from failure
 
 
 def make_folder(folder: Path) -> None:
@@ -86,9 +84,8 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         if error.errno in {errno.EROFS, *_NO_SPACE}:
             raise
-        raise InputError(
-            f"this folder cannot be made: {error.strerror}", str(folder), "choose another path"
-        ) from error
+        hint = "choose another path"
+        raise InputError(f"this folder cannot be made: {error.strerror}", str(folder), hint) from error
 
 
 def _put_in_place(temporary: Path, path: Path) -> None:

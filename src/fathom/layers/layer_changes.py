@@ -159,9 +159,8 @@ def compare_layers(
     for model, reference in references:
         for name in (model, reference):
             if name not in models:
-                raise InputError(
-                    f"{name} has no measurements by layer", f"{model} against {reference}", "measure it first"
-                )
+                hint = "measure it first"
+                raise InputError(f"{name} has no measurements by layer", f"{model} against {reference}", hint)
         for key in sorted(curves, key=_make_sort_key):
             metrics = COMPARED_METRICS["targets"] if key[2] is None else COMPARED_METRICS["rates"]
             standard = key[2:4] in ((layers.k, layers.list_length), (None, None))

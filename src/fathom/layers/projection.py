@@ -55,8 +55,8 @@ class LayerReader:
         self.model, self.blocks, self.final, self.width = find_model_parts(model, name)
         check_tied_output(self.model, name)
         self.output_layer = Float32OutputLayer(self.model)
-        self.name = name
-        self.n_layers = len(self.blocks) + 1
+        self.name, self.n_layers = name, len(self.blocks) + 1
+        self._rows = count_rows(self.output_layer.entries, self.output_layer.weight.device.type)
 
     def run(self, batch: Batch) -> "Tensor":
         """Return hidden states at a batch's positions, of shape (n_layers, n_positions, n_features)."""
@@ -97,14 +97,11 @@ class LayerReader:
 
     def slice_rows(self, rows: int) -> list[slice]:
         """Return slices of rows whose logits fit the CPU's cache."""
-        return _slice(rows, self._count_rows())
+        return _slice(rows, self._rows)
 
     def slice_layers(self, rows: int) -> list[slice]:
         """Return slices of the layers before the last; `rows` of each go into one matrix product."""
-        return _slice(self.n_layers - 1, max(1, self._count_rows() // rows))
-
-    def _count_rows(self) -> int:
-        return count_rows(self.output_layer.entries, self.output_layer.weight.device.type)
+        return _slice(self.n_layers - 1, max(1, self._rows // rows))
 
 
 def _slice(count: int, step: int) -> list[slice]:
@@ -391,9 +388,8 @@ def train_lens(
             losses = accumulate(reader, translators, batch)
             loss = sum(float(each) for each in losses) / len(losses)
             if not math.isfinite(loss):
-                raise InputError(
-                    f"the divergence is {loss} at step {step}", f"lens of {name}", "lower lens.learning_rate"
-                )
+                hint = "lower lens.learning_rate"
+                raise InputError(f"the divergence is {loss} at step {step}", f"lens of {name}", hint)
             torch.nn.utils.clip_grad_norm_(parameters, 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)

@@ -36,9 +36,8 @@ def check_adapter(folder: Path) -> dict[str, Any]:
     kind = config.get("peft_type") if isinstance(config, dict) else None
     # megatron_core names a module that PEFT would import
     if kind != "LORA" or config.get("megatron_config"):
-        raise InputError(
-            f"the adapter is of type {kind}, not LORA", where, "merge it with PEFT and save the whole model"
-        )
+        hint = "merge it with PEFT and save the whole model"
+        raise InputError(f"the adapter is of type {kind}, not LORA", where, hint)
     return dict(config)
 
 

@@ -278,9 +278,8 @@ def check_sizes(folder: Path) -> None:
         for key, value in layers.items():
             tensors = sum(len(read_shapes(file)) for file in list_weights(folder))
             if value > tensors:
-                raise InputError(
-                    f"{key} = {value:,}, but the weights have {tensors:,} tensors in all", str(path), _AGAIN
-                )
+                what = f"{key} = {value:,}, but the weights have {tensors:,} tensors in all"
+                raise InputError(what, str(path), _AGAIN)
 
 
 def check_blocks(names: Iterable[str], config: Any, folder: Path) -> None:

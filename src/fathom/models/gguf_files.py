@@ -192,9 +192,8 @@ class _Weights:
             self._index |= dict.fromkeys(weights, file)
 
     def _fail(self, problem: str) -> InputError:
-        return InputError(
-            problem, str(self._file), "use the model before it was converted, or convert it again"
-        )
+        hint = "use the model before it was converted, or convert it again"
+        return InputError(problem, str(self._file), hint)
 
 
 def _dequantize(file: Path, tensor: StoredTensor) -> Any:

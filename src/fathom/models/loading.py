@@ -357,8 +357,7 @@ def _check_flash_attention(dtype: str, device: str) -> None:
     if not device.startswith("cuda"):
         raise InputError("flash_attention_2 needs a GPU", where, "use auto")
     if dtype == "float32":
-        raise InputError(
-            "flash_attention_2 has no float32", where, "set scoring.dtype to bfloat16, or use auto"
-        )
+        hint = "set scoring.dtype to bfloat16, or use auto"
+        raise InputError("flash_attention_2 has no float32", where, hint)
     if not is_flash_attn_2_available():
         raise InputError("flash_attention_2 is not installed", where, "pip install flash-attn, or use auto")

@@ -172,8 +172,7 @@ def merge_adapter(memory: Memory, shape: Shape, adapter: float | None) -> Memory
 
 
 def _find_largest(*phases: dict[str, float]) -> dict[str, float]:
-    sums = [sum(terms.values()) for terms in phases]
-    return phases[sums.index(max(sums))]
+    return max(phases, key=lambda terms: sum(terms.values()))
 
 
 def _count_kept(shape: Shape, how: Training) -> float:

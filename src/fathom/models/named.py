@@ -128,9 +128,8 @@ def _find_pinned(match: re.Match[str], known: Mapping[str, ModelRow]) -> list[Mo
 def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     address = parse_address(name)
     if not address.name:
-        raise InputError(
-            f"{name} does not name a model", where, "write ADDRESS#NAME, with the name at the server"
-        )
+        hint = "write ADDRESS#NAME, with the name at the server"
+        raise InputError(f"{name} does not name a model", where, hint)
     *before, original = find_rows(address.name, known, where)
     free = _free(f"{original.name}-served", name, known)
     empty = {**_OWN, **dict.fromkeys(("revision", "adapter_of", "quantization"), "")}

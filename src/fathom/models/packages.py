@@ -93,9 +93,8 @@ def _fetch(source: str, package: Package, file: Path, where: str) -> None:
     from huggingface_hub.constants import HF_HUB_OFFLINE
 
     if HF_HUB_OFFLINE:
-        raise InputError(
-            f"{source} was not fetched yet", where, "HF_HUB_OFFLINE is set: unset it to fetch models"
-        )
+        hint = "HF_HUB_OFFLINE is set: unset it to fetch models"
+        raise InputError(f"{source} was not fetched yet", where, hint)
     log.warning(
         "%s, %s, is fetched once. Licence: %s. Terms: %s",
         *(package.file, format_size(package.size), package.licence, package.terms),

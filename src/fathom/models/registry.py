@@ -156,9 +156,8 @@ def find_model(entries: dict[str, ModelRow], name: str, path: Path | str) -> Mod
     if asked.chat:
         entry = find_model(entries, asked.plain, path)
         if entry.kind != "chat":
-            raise InputError(
-                f"{entry.name!r} is not a chat model", str(path), "score it without a chat template"
-            )
+            hint = "score it without a chat template"
+            raise InputError(f"{entry.name!r} is not a chat model", str(path), hint)
         return replace(entry, name=name, chat_template=True)
     if name not in entries:
         raise InputError(f"unknown model {name!r}", str(path), suggest(name, entries))

@@ -224,13 +224,11 @@ def _check_texts(prompt: str, target: str) -> None:
     if not target.strip():
         raise InputError("the target is empty", f"prompt {prompt[-60:]!r}", "leave this pair out")
     if prompt.endswith(" "):
-        raise InputError(
-            "the prompt ends in a space", f"prompt {prompt[-60:]!r}", "the space belongs to the target"
-        )
+        hint = "the space belongs to the target"
+        raise InputError("the prompt ends in a space", f"prompt {prompt[-60:]!r}", hint)
     if not target.startswith(" ") or target[1:2].isspace():
-        raise InputError(
-            "the target does not start with one space", f"target {target!r}", "write it as ' term'"
-        )
+        hint = "write it as ' term'"
+        raise InputError("the target does not start with one space", f"target {target!r}", hint)
 
 
 def _find_target(

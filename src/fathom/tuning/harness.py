@@ -151,9 +151,8 @@ def evaluate_generation(
     task.apply_filters()
     known = list(asked[0].filtered_resps)
     if name is not None and name not in known:
-        raise InputError(
-            f"task {task.task_name!r} has no filter {name!r}", _WHERE, f"known: {', '.join(known)}"
-        )
+        hint = f"known: {', '.join(known)}"
+        raise InputError(f"task {task.task_name!r} has no filter {name!r}", _WHERE, hint)
     values = []
     for doc, request in zip(documents, asked, strict=True):
         found = task.process_results(doc, [request.filtered_resps[name or known[0]]])

@@ -147,7 +147,7 @@ def _describe_path(path: Path, known: Mapping[str, ModelRow], where: str) -> lis
         header = read_header(path)
         is_chat = "tokenizer.chat_template" in header.metadata and _CHAT.search(name)
         kind: Kind = "chat" if is_chat else "base"
-        return [_make(name, str(header.architecture), source, "", kind, None, "float32")]
+        return [ModelRow(name, header.architecture, source, "", kind, "", None, None, "float32")]
     return _describe_folder(path, name, source, "", known, where)
 
 
@@ -163,7 +163,7 @@ def _describe_hub(match: re.Match[str], known: Mapping[str, ModelRow], where: st
     name = _free(_clean(name), source, known, _clean(identifier.replace("/", "-")))
     if file:
         kind: Kind = "chat" if _CHAT.search(name) else "base"
-        return [_make(name, "gguf", source, commit, kind, None, "float32")]
+        return [ModelRow(name, "gguf", source, commit, kind, "", None, None, "float32")]
     return _describe_folder(folder, name, source, commit, known, where)
 
 
@@ -193,15 +193,8 @@ def _describe_folder(
     kind: Kind = "chat" if _has_template(folder) and (above or _CHAT.search(name)) else "base"
     base_of = next((each.name for each in known.values() if kind == "chat" and each.source == above), "")
     known_dtype = dtype if dtype in DTYPES else "float32"
-    parameters = shape.parameters if shape else None
-    row = _make(name, _FAMILIES.get(design, design), source, revision, kind, parameters, known_dtype)
-    return [replace(row, base_of=base_of)]
-
-
-def _make(
-    name: str, family: str, source: str, revision: str, kind: Kind, parameters: int | None, dtype: str
-) -> ModelRow:
-    return ModelRow(name, family, source, revision, kind, "", parameters, None, dtype)
+    parameters, family = shape.parameters if shape else None, _FAMILIES.get(design, design)
+    return [ModelRow(name, family, source, revision, kind, base_of, parameters, None, known_dtype)]
 
 
 def _read_card(folder: Path) -> dict[str, Any]:

@@ -62,12 +62,8 @@ class OpenModel:
         check_folder(self.pointer.path)
         if self.pointer.adapter is not None:
             check_adapter(self.pointer.adapter)
-        machine = describe_device(self._devices[0])
+        machine = describe_device(pick_devices(self.settings.device, "scoring.device", self._gpus)[0])
         return [identify(self.pointer), self.settings.model_dump(mode="json"), self._threads, machine]
-
-    @cached_property
-    def _devices(self) -> list[str]:
-        return pick_devices(self.settings.device, "scoring.device", self._gpus)
 
     @cached_property
     def _loaded(self) -> tuple[list[Any], Any]:

@@ -2,7 +2,6 @@
 
 A report of another version, or of a damaged run, is refused by its key where it is read.
 """
-# ruff: noqa: D101 -- most names say what the keys are of
 
 from functools import cache
 from pathlib import Path
@@ -23,24 +22,34 @@ class Shape(BaseModel):
 
 
 class Content(Shape):
+    """What a file held when it was read."""
+
     bytes: int
     sha256: str
 
 
 class Input(Content):
+    """A file that was read."""
+
     file: str
 
 
 class OnContent(Shape):
+    """A report on a file's content."""
+
     input: Content = Content(bytes=0, sha256="")
 
 
 class Hashed(Shape):
+    """A file's name and content."""
+
     file: str
     sha256: str
 
 
 class OnFile(Shape):
+    """A report on a file of some name."""
+
     input: Hashed = Hashed(file="", sha256="")
 
 
@@ -53,11 +62,15 @@ class Remembered(Shape):
 
 
 class Line(Shape):
+    """A malformed line."""
+
     file: str
     line: int
 
 
 class Malformed(Shape):
+    """Lines that could not be read."""
+
     count: int
     first: list[Line]
 
@@ -113,17 +126,23 @@ class Metadata(Reading):
 
 
 class Skipped(Shape):
+    """Files of a folder that were not read, for one reason."""
+
     count: int
     examples: list[str] = Field(min_length=1)
 
 
 class FolderFiles(Shape):
+    """Files of a part of a folder."""
+
     read: int
     skipped: dict[str, Skipped]
     little_prose: dict[str, float]
 
 
 class Folder(Reading):
+    """A part of a folder of files."""
+
     door: Literal["folder"]
     files: FolderFiles
     paragraphs_left_out: Counts
@@ -135,16 +154,22 @@ Part = Annotated[Rows | Shard | Abstracts | Docstrings | Metadata | Folder, Fiel
 
 
 class LittleProse(Shape):
+    """How many files gave little prose, and the worst of them."""
+
     count: int
     files: dict[str, float]
 
 
 class JoinedFiles(Shape):
+    """Files of all folders."""
+
     skipped: dict[str, Skipped]
     little_prose: LittleProse
 
 
 class CopiedFile(Shape):
+    """A file with documents that are copies of others."""
+
     file: str
     documents: int
     copies: int
@@ -154,20 +179,28 @@ class CopiedFile(Shape):
 
 
 class Copies(Shape):
+    """Documents that are copies of others."""
+
     documents: int
     files: list[CopiedFile]
 
 
 class Groups(Shape):
+    """Documents that share text."""
+
     copies: Copies = Copies(documents=0, files=[])
 
 
 class Join(Shape):
+    """The report on a corpus: what became no documents."""
+
     files: JoinedFiles
     groups: Groups = Groups()
 
 
 class Sources(Shape):
+    """The report on a corpus: what it was read from."""
+
     inputs: list[dict[str, Any]] = []
 
 
@@ -179,30 +212,42 @@ class Reuse(Shape):
 
 
 class SplitDocuments(Reuse):
+    """Documents that were split into sentences."""
+
     documents: int
     reused_documents: int
 
 
 class EmbeddedSentences(Reuse):
+    """Sentences that were embedded."""
+
     sentences: int
     reused_sentences: int
 
 
 class Precision(Shape):
+    """How embeddings are stored."""
+
     precision: str
 
 
 class Templates(Shape):
+    """Whether a model was asked in its chat template."""
+
     direct: str
     tuned: str
 
 
 class Prepared(Shape):
+    """Scores of a model on a task without and with a preparation."""
+
     direct: float
     chosen: float
 
 
 class Tuned(Prepared):
+    """A model on a task before and after it was tuned for it."""
+
     metric: str
     templates: Templates
     tuned: float
@@ -216,6 +261,8 @@ class Tuned(Prepared):
 
 
 class ExpandedCorpus(Shape):
+    """The documents that an expansion keeps."""
+
     documents: int
     share: float
     coverage: float
@@ -229,17 +276,23 @@ class Redundancy(Shape):
 
 
 class Expansion(Shape):
+    """An expansion of a corpus."""
+
     rounds: list[Any]
     corpus: ExpandedCorpus
     redundancy: Redundancy
 
 
 class QuestionRound(Shape):
+    """A round of questions."""
+
     large_gaps: float | None
     redundancy: float | None
 
 
 class Questions(Shape):
+    """Rounds of questions."""
+
     rounds: list[QuestionRound]
     share_of_possible: float | None
 
@@ -252,7 +305,10 @@ def _find_checker(shape: Any) -> TypeAdapter[Any]:
 def read_report(path: Path | str, shape: Any) -> dict[str, Any]:
     """Read the report of a step.
 
-    Raise `InputError` if it is missing, no JSON object, or lacks a key, or one has a value of another kind.
+    Raises
+    ------
+    InputError
+        If it is missing, no JSON object, or lacks a key, or one has a value of another kind.
     """
     found = read_object(path)
     try:
@@ -260,6 +316,9 @@ def read_report(path: Path | str, shape: Any) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"])) or "the report"
-        hint = "it is damaged, or of another version: remove it, and start the same command again"
-        raise InputError(f"{key}: {first['msg'][:1].lower()}{first['msg'][1:]}", str(path), hint) from error
+        raise InputError(
+            f"{key}: {first['msg'][:1].lower()}{first['msg'][1:]}",
+            str(path),
+            "it is damaged, or of another version: remove it, and start the same command again",
+        ) from error
     return found

@@ -41,7 +41,7 @@ from fathom.models.memory import (
     measure_training,
 )
 from fathom.models.shapes import Shape, parse_shape
-from fathom.models.training import measure_loss
+from fathom.models.training import sum_losses
 from fathom.scoring.logits import Float32OutputLayer, count_rows
 
 CARD = 80 * GB
@@ -223,7 +223,7 @@ def track_training(config: PretrainedConfig, how: Training, sequence: int = 512)
             for phase in ("", "loss"):
                 tracker.phase = phase
                 with torch.autocast("cpu", torch.bfloat16) if how.autocast else nullcontext():
-                    loss = measure_loss(model, ids)
+                    loss = sum_losses(model, ids) / (ids.numel() - len(ids))
                 loss.backward()
                 del loss
                 tracker.phase = tracker.phase and "step"

@@ -15,7 +15,7 @@ from fathom.io.delimited import read_fields, read_rows, scan_csv, scan_rows, wri
 _CSV = Contract(
     "t.csv",
     "",
-    (Column("name", STRING, ""), Column("count", INT64, "", Check(at_least=0, nan=True)),
+    *(Column("name", STRING, ""), Column("count", INT64, "", Check(at_least=0, nan=True)),
      Column("value", DOUBLE, "", Check(nan=True)),
      Column("share", DOUBLE, "", Check(at_least=0, at_most=1), digits=".3f"), Column("apart", YES_NO, ""),
      Column("chosen", BOOL, "")),
@@ -23,7 +23,7 @@ _CSV = Contract(
 _WIDE = Contract(
     "t.tsv",
     "",
-    (Column("model", STRING, ""), Column("note", STRING, "", optional=True), Column("{task}_r", DOUBLE, "")),
+    *(Column("model", STRING, ""), Column("note", STRING, "", optional=True), Column("{task}_r", DOUBLE, "")),
 )
 
 

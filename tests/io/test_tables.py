@@ -55,7 +55,7 @@ def test_a_table_that_breaks_its_contract_is_not_written(tmp_path, frame):
 _CHECKED = Contract(
     "",
     "",
-    (Column("name", STRING, "", Check(unique=True)), Column("rank", DOUBLE, "", Check(at_least=1)),
+    *(Column("name", STRING, "", Check(unique=True)), Column("rank", DOUBLE, "", Check(at_least=1)),
      Column("share", DOUBLE, "", Check(at_least=0, at_most=1, nan=True)),
      Column("shares", FLOATS, "", Check(at_most=1))),
 )  # fmt: skip

@@ -22,16 +22,9 @@ class BoundError(Exception):
 
 
 class Bounds(NamedTuple):
-    """Bounds on a service.
+    """Bounds on a service: `size` of an answer in bytes, `seconds` of a request, `wait` between attempts.
 
-    Attributes
-    ----------
-    size : int
-        Bytes of one answer.
-    seconds : float
-        For one request, with all its attempts and the waits between them.
-    wait : float
-        Seconds between two attempts, whatever the service asks for.
+    A request includes all attempts and waits. A wait is no longer, whatever the service asks for.
     """
 
     size: int
@@ -42,10 +35,7 @@ class Bounds(NamedTuple):
 def bound_response(response: "httpx2.Response", bounds: Bounds) -> None:
     """Hold a response to its bounds, before its body is read: an event hook of a client.
 
-    Raises
-    ------
-    BoundError
-        If the body is compressed, which was not requested and hides its size.
+    Raise `BoundError` if the body is compressed, which was not requested and hides its size.
     """
     encoding = response.headers.get("content-encoding", "identity")
     if encoding.lower() != "identity":

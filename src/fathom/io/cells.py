@@ -62,7 +62,6 @@ def _is_empty(value: Any) -> bool:
 
 
 def _find(value: Any, joint: str, depth: int) -> str | None:
-    """Return the text of a value at some depth."""
     if _is_empty(value):
         return ""
     if isinstance(value, str):
@@ -76,11 +75,8 @@ def _find(value: Any, joint: str, depth: int) -> str | None:
         texts = [_find(each, joint, depth + 1) for each in value]
         known = [text for text in texts if text is not None]
         words = len(known) >= _FEWEST_WORDS and not any(" " in text.strip() for text in known)
-        return (
-            (" " if words else joint).join(each for each in known if each)
-            if len(known) == len(texts)
-            else None
-        )
+        joined = (" " if words else joint).join(filter(None, known))
+        return joined if len(known) == len(texts) else None
     return None
 
 

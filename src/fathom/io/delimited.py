@@ -40,11 +40,8 @@ _TRUTH = {YES_NO: {"yes": True, "no": False}, BOOL: {"True": True, "False": Fals
 def read_rows(path: Path | str, contract: Contract, columns: Sequence[str] | None = None) -> list[Row]:
     """Read a CSV or TSV table; columns that are unknown to its contract are left out.
 
-    Raises
-    ------
-    InputError
-        If the file is missing or not a table, lacks a column, or a value does not fit its column: file,
-        line, column, and what is wrong.
+    Raise `InputError` if the file is missing or not a table, lacks a column, or a value does not fit its
+    column: file, line, column, and what is wrong.
     """
     return [row for _, row in scan_rows(path, contract, columns)]
 
@@ -88,7 +85,6 @@ def type_fields(
 
 
 def _require_distinct_rows(rows: Sequence[tuple[str, Row]], contract: Contract) -> None:
-    """Raise `InputError` if two rows have the same key."""
     places: dict[tuple[Any, ...], str] = {}
     for where, row in rows:
         if not all(name in row for name in contract.key):
@@ -108,17 +104,9 @@ def write_rows(
 ) -> None:
     """Write a CSV or TSV table, atomically.
 
-    Parameters
-    ----------
-    rows : iterable of mappings or sequences
-        Values by column, or in the order of the header; text for a number is written as it is.
-    header : sequence of str, optional
-        Names of the columns, where the contract leaves them open; by default those of the first row.
-
-    Raises
-    ------
-    ValueError
-        If the header or a value breaks the contract; nothing is written.
+    `rows`: values by column, or in the order of the header; text for a number is written as it is. `header`:
+    names of the columns, where the contract leaves them open; by default those of the first row. Raise
+    `ValueError` if the header or a value breaks the contract; nothing is written then.
     """
     if header is None and any("{" in name for name in contract.names):
         rows = list(rows)
@@ -168,7 +156,6 @@ def _parse(text: str, column: Column) -> Any:
 
 
 def _render(value: Any, column: Column) -> str:
-    """Return a value as text; raise `ValueError` if its column does not allow it."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         text = ""
     elif isinstance(value, float) and column.type == DOUBLE:
@@ -203,16 +190,9 @@ def read_fields(
 ) -> list[tuple[str, list[str]]]:
     """Read a table as text, header first: where each line lies, and its fields.
 
-    Parameters
-    ----------
-    needed : sequence of str, optional
-        Columns that each line has; what it lacks of others at its end is empty. By default it has all.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, not UTF-8 or empty, a column is named twice, quotes are broken, or a line has
-        another number of fields than the header.
+    Raise `InputError` if the file is missing, not UTF-8 or empty, a column is named twice, quotes are broken,
+    or a line has another number of fields than the header. `needed`: columns that each line has; what it
+    lacks of others at its end is empty. By default it has all.
     """
     found: list[tuple[str, list[str]]] = []
     for number, fields in scan_csv(read_plain_text(path), delimiter):
@@ -222,11 +202,8 @@ def read_fields(
         header = found[0][1] if found else fields
         lacking = header[len(fields) :]
         if len(fields) > len(header) or (lacking and (needed is None or {*lacking} & {*needed})):
-            raise InputError(
-                f"{len(fields)} fields where the header has {len(header)}",
-                where,
-                "check for a missing or an extra separator",
-            )
+            hint = "check for a missing or an extra separator"
+            raise InputError(f"{len(fields)} fields where the header has {len(header)}", where, hint)
         found.append((where, [_unguard(field) for field in fields] + [""] * len(lacking)))
     if not found:
         raise InputError("the file is empty", str(path), "it needs a header line")
@@ -284,9 +261,8 @@ def stream_parquet(path: Path, rows: int = 500) -> Iterator[tuple[int, dict[str,
                     yield number, row
     except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(
-            f"the table cannot be read: {reason}", f"{path}, row {number + 1:,}", "get or write it again"
-        ) from error
+        what = f"the table cannot be read: {reason}"
+        raise InputError(what, f"{path}, row {number + 1:,}", "get or write it again") from error
 
 
 def read_delimited(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
@@ -314,12 +290,8 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     """Yield the first line's number and the fields of each row of a CSV or TSV, plain, `.gz` or `.zst`.
 
     The first row is the header. Commas, semicolons or tabs separate fields: what the header of a CSV has most
-    of. What a row lacks at its end is None; blank lines are no rows.
-
-    Raises
-    ------
-    InputError
-        If the file is not UTF-8, damaged or cut off.
+    of. What a row lacks at its end is None; blank lines are no rows. Raise `InputError` if the file is not
+    UTF-8, damaged or cut off.
     """
     first = 1
     try:
@@ -337,9 +309,8 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     except UnicodeDecodeError as error:
         raise InputError("the table is not UTF-8", str(path), "save it as UTF-8") from error
     except (csv.Error, EOFError, OSError, zlib.error) as error:
-        raise InputError(
-            f"the table cannot be read: {error}", f"{path}, line {first:,}", "get or write it again"
-        ) from error
+        hint = "get or write it again"
+        raise InputError(f"the table cannot be read: {error}", f"{path}, line {first:,}", hint) from error
 
 
 def _find_delimiter(path: Path, header: str) -> str:

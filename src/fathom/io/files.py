@@ -36,15 +36,11 @@ _CHUNK = 1 << 20
 def write_atomically(path: Path | str) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it to `path` when the block ends well.
 
-    Raises
-    ------
-    InputError
-        If the disk is full, the folder cannot be made or written, or a folder has the name of a file or the
-        reverse; nothing is left under the final name.
+    Raise `InputError` if the disk is full, the folder cannot be made or written, or a folder has the name of
+    a file or the reverse; nothing is left under the final name.
     """
     path = Path(path)
-    temporary = None
-    done = False
+    temporary, done = None, False
     made = [folder for folder in path.absolute().parents if not folder.exists()]
     try:
         make_folder(path.parent)
@@ -61,15 +57,11 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     except OSError as error:
         denied = isinstance(error, PermissionError)
         if error.errno == errno.EROFS or (denied and _is_inside(error.filename, path.parent)):
-            raise InputError(
-                "this folder cannot be written",
-                str(path.parent),
-                "check its permissions, and that its disk is not mounted read-only",
-            ) from error
+            hint = "check its permissions, and that its disk is not mounted read-only"
+            raise InputError("this folder cannot be written", str(path.parent), hint) from error
         if temporary is None and error.errno not in _NO_SPACE:
-            raise InputError(
-                f"nothing can be written here: {error.strerror}", str(path), "choose another path"
-            ) from error
+            what = f"nothing can be written here: {error.strerror}"
+            raise InputError(what, str(path), "choose another path") from error
         raise
     finally:
         # not by `except`: libraries say it with exceptions of their own
@@ -81,9 +73,8 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
             with suppress(OSError):  # another job's file may lie in it by now
                 folder.rmdir()
         if full:
-            raise InputError(
-                "no space left on the disk while writing", str(path), "free some space and start again"
-            ) from failure
+            what = "no space left on the disk while writing"
+            raise InputError(what, str(path), "free some space and start again") from failure
 
 
 def make_folder(folder: Path) -> None:
@@ -93,9 +84,8 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         if error.errno in {errno.EROFS, *_NO_SPACE}:
             raise
-        raise InputError(
-            f"this folder cannot be made: {error.strerror}", str(folder), "choose another path"
-        ) from error
+        hint = "choose another path"
+        raise InputError(f"this folder cannot be made: {error.strerror}", str(folder), hint) from error
 
 
 def _put_in_place(temporary: Path, path: Path) -> None:
@@ -162,11 +152,7 @@ def choose_scratch(output: Path | str) -> Path:
 
     It is the one that the environment variable FATHOM_SCRATCH names, else the folder of `output`: a laptop's
     own folder for temporary files may lie in its memory. What gets a final name is always written beside it.
-
-    Raises
-    ------
-    InputError
-        If FATHOM_SCRATCH names no folder, or that of `output` cannot be made.
+    Raise `InputError` if FATHOM_SCRATCH names no folder, or that of `output` cannot be made.
     """
     named = os.environ.get("FATHOM_SCRATCH", "")
     if named and not Path(named).is_dir():
@@ -323,10 +309,7 @@ class HashingReader(io.RawIOBase):
 def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.BufferedReader:
     """Open a plain, `.gz` or `.zst` file for reading its decompressed bytes.
 
-    Parameters
-    ----------
-    raw : HashingReader, optional
-        An open stream of the file's own bytes to read from instead.
+    `raw`: an open stream of the file's own bytes to read from instead.
 
     Raises
     ------
@@ -406,18 +389,14 @@ def remove(path: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Tell whether a process of this machine is there."""
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
 def _find_newest(path: Path) -> float:
-    """Return when a file, or anything in a folder, last changed."""
     return max(each.lstat().st_mtime for each in (path, *path.rglob("*")))
 
 

@@ -53,8 +53,6 @@ def parse_object(content: bytes) -> dict[str, Any]:
 
 
 def _require_distinct_keys(content: bytes) -> None:
-    """Raise `ValueError` if a key stands twice in an object of some JSON."""
-
     def note(pairs: list[tuple[str, Any]]) -> None:
         keys = [key for key, _ in pairs]
         if len({*keys}) < len(keys):

@@ -33,11 +33,8 @@ def place_inside(folder: Path, *parts: Path | str) -> Path:
     """
     path = folder.joinpath(*parts)
     if "\0" in str(path) or not is_inside(folder, path):
-        raise InputError(
-            f"this leads out of the folder {folder}",
-            str(path),
-            "names are no paths, and links lead to files of the same folder",
-        )
+        hint = "names are no paths, and links lead to files of the same folder"
+        raise InputError(f"this leads out of the folder {folder}", str(path), hint)
     return path
 
 

@@ -13,12 +13,8 @@ RESULTS = "<results>"
 class RunPath(str):
     """A path below the folder of a run, with fields in braces such as `{domain}`.
 
-    As text it begins with `<results>/`, as rules write it.
-
-    Parameters
-    ----------
-    meaning : str
-        What the file holds, for `results/README.md`.
+    As text it begins with `<results>/`, as rules write it. `meaning`: what the file holds, for
+    `results/README.md`.
     """
 
     meaning: str

@@ -14,6 +14,7 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,7 +29,6 @@ from fathom.io.delimited import require_distinct
 from fathom.io.files import require_file, write_atomically
 
 _log = logging.getLogger("fathom")
-_told: set[str] = set()  # tables without a record that were named already
 
 GROUP = 50_000
 """Rows in a row group at most, where a writer does not say otherwise."""
@@ -56,11 +56,8 @@ def make_empty_table(contract: Contract) -> pl.DataFrame:
 def check_table(table: pa.Table, contract: Contract) -> pa.Table:
     """Return `table` in the contract's column order and types.
 
-    Raises
-    ------
-    ValueError
-        If a column is missing, unknown, of a type that cannot be cast, or holds nulls or values that its
-        contract does not allow.
+    Raise `ValueError` if a column is missing, unknown, of a type that cannot be cast, or holds nulls or
+    values that its contract does not allow.
     """
     expected = contract.names
     if sorted(table.column_names) != sorted(expected):
@@ -84,7 +81,6 @@ def _check_columns(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
 
 
 def _check_values(column: Column, values: pa.Array) -> None:
-    """Raise `ValueError` that names the first row whose value a column does not allow."""
     import pyarrow.compute as pc
 
     check, rows = column.check, None
@@ -146,10 +142,7 @@ class TableWriter:
 def write_table_in_batches(path: Path | str, contract: Contract, group: int = GROUP) -> Iterator[TableWriter]:
     """Open a parquet file (zstd) for appending batches; it takes its final name when the block ends well.
 
-    Parameters
-    ----------
-    group : int
-        Rows in a row group at most: what a reader that streams holds at once.
+    `group`: rows in a row group at most: what a reader that streams holds at once.
     """
     with (
         write_atomically(path) as temporary,
@@ -171,26 +164,16 @@ def read_table(
 ) -> pl.DataFrame:
     """Read a parquet file that was written under `contract`, all columns or some.
 
-    An optional column that the file lacks, for it is older, is NaN or empty.
-
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        Those that are wanted, if not all.
-    foreign : bool, default=False
-        Whether other programs write such tables: nothing is said then of one without a record.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, no parquet, lacks a column, a column holds what the contract does not allow,
-        or the file is not what its record says.
+    An optional column that the file lacks, for it is older, is NaN or empty. Raise `InputError` if the file
+    is missing, no parquet, lacks a column, a column holds what the contract does not allow, or the file is
+    not what its record says. `columns`: those that are wanted, if not all. `foreign`: whether other programs
+    write such tables: nothing is said then of one without a record.
     """
     names = contract.names if columns is None else list(columns)
     known = {column.name: column for column in contract}
     with explain_damage(path), open_table(path, [name for name in names if known[name].needed]) as file:
         if not check_record(path, file, contract.find_place(path)) and not foreign:
-            _tell_unknown(path)
+            _tell_unknown(str(path))
         there = set(file.schema_arrow.names)
         table = file.read(columns=[name for name in names if name in there])
     for name in (name for name in names if name not in there):
@@ -212,11 +195,8 @@ def _require_kin(name: str, found: pa.DataType, wanted: pa.DataType, path: Path 
         return
     is_id = needed == "text" and pa.types.is_integer(found)
     if kind not in (needed, "null") and not is_id:
-        raise InputError(
-            f"column {name} holds {found} where {wanted} is needed",
-            str(path),
-            "it is damaged, or of another kind: make it again",
-        )
+        hint = "it is damaged, or of another kind: make it again"
+        raise InputError(f"column {name} holds {found} where {wanted} is needed", str(path), hint)
 
 
 _KINDS = {
@@ -236,13 +216,10 @@ def _name_kind(kind: pa.DataType) -> str:
     return next((name for name, check in checks if check(kind)), str(kind))
 
 
-def _tell_unknown(path: Path | str) -> None:
+@cache
+def _tell_unknown(path: str) -> None:
     """Say once that nothing vouches for a table."""
-    if str(path) not in _told:
-        _told.add(str(path))
-        _log.warning(
-            "%s has no record of what it belongs to: an older version or another program wrote it", path
-        )
+    _log.warning("%s has no record of what it belongs to: an older version or another program wrote it", path)
 
 
 @contextmanager
@@ -320,10 +297,7 @@ def make_record(place: str, columns: Sequence[str], rows: int, sha256: str) -> d
 def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
     """Check an open table against its record; return whether it has one.
 
-    Raises
-    ------
-    InputError
-        If the table is that of another place, has other rows, or other bytes.
+    Raise `InputError` if the table is that of another place, has other rows, or other bytes.
     """
     found = (file.metadata.metadata or {}).get(_KEY)
     if found is None:
@@ -332,17 +306,11 @@ def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
     groups = (file.metadata.row_group(place) for place in range(file.metadata.num_row_groups))
     rows = sum(group.num_rows for group in groups)
     if record["rows"] != rows:
-        raise InputError(
-            f"{rows:,} rows where {record['rows']:,} were written",
-            str(path),
-            "something took rows away or added some: make it again",
-        )
+        hint = "something took rows away or added some: make it again"
+        raise InputError(f"{rows:,} rows where {record['rows']:,} were written", str(path), hint)
     if record["place"] and place and record["place"] != place:
-        raise InputError(
-            f"this table was written as {record['place']}",
-            str(path),
-            "put it back there, and make this one again",
-        )
+        hint = "put it back there, and make this one again"
+        raise InputError(f"this table was written as {record['place']}", str(path), hint)
     if record["columns"] != file.schema_arrow.names or record["sha256"] != _hash_before_footer(Path(path)):
         raise InputError("this table was changed after it was written", str(path), "make it again")
     return True
@@ -359,7 +327,6 @@ def _parse(content: bytes, path: Path | str) -> dict[str, Any]:
 
 
 def _hash_before_footer(path: Path) -> str:
-    """Return the sha256 of a parquet file's bytes before its footer."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         size = stream.seek(0, 2)

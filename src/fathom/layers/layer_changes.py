@@ -34,18 +34,12 @@ PARTS = ("early", "middle", "late")
 
 
 class LayerCurve(NamedTuple):
-    """A metric of one model by keyword and layer.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (n_keywords, n_layers), float64
-        Sum over the rows of each keyword.
-    counts : ndarray of shape (n_keywords,), float64
-        Number of rows of each keyword: 1 for rates, the number of pairs for targets.
-    """
+    """A metric of one model by keyword and layer."""
 
     keywords: tuple[str, ...]
-    sums: NDArray[np.float64]
+    sums: NDArray[np.float64]  # of shape (n_keywords, n_layers), float64: sum over the rows of each keyword
+    # of shape (n_keywords,), float64: number of rows of each keyword: 1 for rates, the number of pairs for
+    # targets
     counts: NDArray[np.float64]
 
     def average(self, resamples: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -62,17 +56,10 @@ class LayerCurve(NamedTuple):
 
 
 class LayerChange(NamedTuple):
-    """The percentage change of one metric by layer.
+    """The percentage change of one metric by layer."""
 
-    Attributes
-    ----------
-    percent : Resampled
-        Rows of shape (1 + n_resamples, n_layers); NaN where the reference is 0.
-    errors : ndarray of the same shape, float64
-        Standard errors, from the keywords that were drawn.
-    """
-
-    percent: Resampled
+    percent: Resampled  # rows of shape (1 + n_resamples, n_layers); NaN where the reference is 0
+    # of the same shape, float64: standard errors, from the keywords that were drawn
     errors: NDArray[np.float64]
 
     def find_band(self, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -151,7 +138,6 @@ def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> lis
 
 
 def _make_sort_key(key: Key) -> tuple[Any, ...]:
-    """Sort None before numbers."""
     return tuple("" if part is None else f"{part:08d}" if isinstance(part, int) else part for part in key)
 
 
@@ -173,9 +159,8 @@ def compare_layers(
     for model, reference in references:
         for name in (model, reference):
             if name not in models:
-                raise InputError(
-                    f"{name} has no measurements by layer", f"{model} against {reference}", "measure it first"
-                )
+                hint = "measure it first"
+                raise InputError(f"{name} has no measurements by layer", f"{model} against {reference}", hint)
         for key in sorted(curves, key=_make_sort_key):
             metrics = COMPARED_METRICS["targets"] if key[2] is None else COMPARED_METRICS["rates"]
             standard = key[2:4] in ((layers.k, layers.list_length), (None, None))
@@ -193,11 +178,8 @@ def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Com
     if not shared:
         raise InputError("the models share no keyword", where, "measure both on the same keywords")
     if mine.sums.shape[1] != theirs.sums.shape[1]:
-        raise InputError(
-            f"the models have {mine.sums.shape[1] - 1} and {theirs.sums.shape[1] - 1} blocks",
-            where,
-            "only models of equal depth can be compared layer by layer",
-        )
+        what = f"the models have {mine.sums.shape[1] - 1} and {theirs.sums.shape[1] - 1} blocks"
+        raise InputError(what, where, "only models of equal depth can be compared layer by layer")
     left_out = len(set(mine.keywords) ^ set(theirs.keywords))
     if left_out and names[3] in ("rate", "rank"):
         log.info("%s: %s keywords measured for only one of them are left out", where, left_out)

@@ -1,6 +1,7 @@
 """Measurements inside a model on one domain, from files to files: rates, a tuned lens, targets."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -270,11 +271,8 @@ def choose_prompts(
         raise InputError(f"no keyword can be measured: {counts}", "layers", "see max_keyword_tokens")
     if len(report["with_a_short_list"]) == len(chosen):
         longest = max(len(lists[word]) for word in chosen)
-        raise InputError(
-            f"every token list is shorter than k = {settings.k}, the longest has {longest}",
-            "layers.k",
-            "lower k, or give the keywords more sentences",
-        )
+        what = f"every token list is shorter than k = {settings.k}, the longest has {longest}"
+        raise InputError(what, "layers.k", "lower k, or give the keywords more sentences")
     return chosen, report
 
 
@@ -309,63 +307,41 @@ def plan_layers(
 
     With `texts`, a tuned lens is trained on split adapt-train and applied to the targets.
     """
-    endings = ("rates.parquet", "tokens.parquet", "token-lists.parquet", "examples.tsv", "rates.json")
-    planned = [
-        _plan(
-            files,
-            "rates",
-            [files.sentences, files.keywords, files.stopwords, *([files.overlap] if files.overlap else [])],
-            endings,
-            layers,
-            lambda model, outputs, resume: _measure_rates(model, files, layers, outputs),
-        )
-    ]
+
+    def plan(
+        kind: str, inputs: Sequence[Path | None], endings: Sequence[str], settings: Any, measure: Any
+    ) -> Measurement:
+        given, outputs = [path for path in inputs if path], [files.name_output(each) for each in endings]
+        return Measurement(
+            f"{files.name}.{kind}", __file__, given, outputs, settings,
+            lambda model, outputs, resume: measure(model, outputs),
+        )  # fmt: skip
+
+    read = [files.sentences, files.keywords, files.stopwords, files.overlap]
+    written: tuple[str, ...]
+    written = ("rates.parquet", "tokens.parquet", "token-lists.parquet", "examples.tsv", "rates.json")
+    planned = [plan("rates", read, written, layers, partial(_measure_rates, files, layers))]
     maps = None
     if texts is not None and lens is not None:
         maps = files.name_output("lens.safetensors")
-        planned.append(
-            _plan(
-                files,
-                "lens",
-                [texts],
-                ("lens.safetensors", "lens.json"),
-                lens,
-                lambda model, outputs, resume: _train_lens(model, texts, lens, outputs),
-            )
-        )
-    planned.append(
-        _plan(
-            files,
-            "targets",
-            [files.pairs, *([maps] if maps else [])],
-            ("targets.parquet", "targets.json"),
-            layers,
-            lambda model, outputs, resume: _measure_targets(model, files.pairs, maps, layers, outputs),
-        )
-    )
-    return planned
+        written = ("lens.safetensors", "lens.json")
+        planned.append(plan("lens", [texts], written, lens, partial(_train_lens, texts, lens)))
+    measure = partial(_measure_targets, files.pairs, maps, layers)
+    written = ("targets.parquet", "targets.json")
+    return [*planned, plan("targets", [files.pairs, maps], written, layers, measure)]
 
 
-def _plan(
-    files: DomainFiles,
-    kind: str,
-    inputs: Sequence[Path],
-    endings: Sequence[str],
-    settings: Layers | TunedLens,
-    measure: Any,
-) -> Measurement:
-    outputs = [files.name_output(ending) for ending in endings]
-    return Measurement(f"{files.name}.{kind}", __file__, inputs, outputs, settings, measure)
-
-
-def _measure_rates(model: OpenModel, files: DomainFiles, settings: Layers, outputs: Sequence[Path]) -> None:
-    """Write rates by keyword and layer, the most likely tokens, token lists, examples and a report."""
+def _measure_rates(files: DomainFiles, settings: Layers, model: OpenModel, outputs: Sequence[Path]) -> None:
     keywords = [row["keyword"] for row in read_rows(files.keywords, DOMAIN_KEYWORDS, ["keyword"])]
     longest = max(settings.all_lengths)
     content, lists, owned = list_keyword_tokens(
         model.tokenizer, files.sentences, files.stopwords, longest, files.overlap
     )
-    tokens, left_out, count = _collect_tokens(model, keywords, TokenLists(content, owned), settings)
+    ids = encode_keywords(model.tokenizer, keywords, model.pointer.add_bos)
+    prompts, left_out = choose_prompts(dict(zip(keywords, ids, strict=True)), owned, settings)
+    tokens = collect_top_tokens(
+        model.model, prompts, TokenLists(content, owned), settings, model.batch_tokens, model.pointer.name
+    )
     texts = decode_texts(model.tokenizer, [[token] for token in range(count_entries(model.tokenizer))])
     report: dict[str, Any] = {
         **model.description,
@@ -375,10 +351,10 @@ def _measure_rates(model: OpenModel, files: DomainFiles, settings: Layers, outpu
         "architecture": model.model.config.get_text_config().model_type,
         "bos": uses_bos(model.tokenizer, model.pointer.add_bos),
         "blocks": tokens["layer"].max(),
-        "keywords": count,
+        "keywords": len(prompts),
         **left_out,
     }
-    log.info("%s: %s keywords, %s blocks", model.pointer.name, count, report["blocks"])
+    log.info("%s: %s keywords, %s blocks", model.pointer.name, len(prompts), report["blocks"])
     write_table(outputs[0], measure_rates(tokens, settings), LAYER_RATES)
     write_table(outputs[1], tokens, LAYER_TOKENS)
     write_table(outputs[2], lists, TOKEN_LISTS)
@@ -387,20 +363,7 @@ def _measure_rates(model: OpenModel, files: DomainFiles, settings: Layers, outpu
     write_json(outputs[4], report)
 
 
-def _collect_tokens(
-    model: OpenModel, keywords: Sequence[str], lists: TokenLists, settings: Layers
-) -> tuple[pl.DataFrame, Mapping[str, Any], int]:
-    """Return the most likely tokens by layer, which keywords were left out, and how many were not."""
-    ids = encode_keywords(model.tokenizer, keywords, model.pointer.add_bos)
-    encoded = dict(zip(keywords, ids, strict=True))
-    prompts, left_out = choose_prompts(encoded, lists.by_keyword, settings)
-    batch_tokens = model.batch_tokens
-    tokens = collect_top_tokens(model.model, prompts, lists, settings, batch_tokens, model.pointer.name)
-    return tokens, left_out, len(prompts)
-
-
-def _train_lens(model: OpenModel, texts: Path, settings: TunedLens, outputs: Sequence[Path]) -> None:
-    """Write a tuned lens and a report with its divergences."""
+def _train_lens(texts: Path, settings: TunedLens, model: OpenModel, outputs: Sequence[Path]) -> None:
     pointer = model.pointer
     table = read_table(texts, TEXTS)
     maps, points = train_lens(model.model, model.tokenizer, table, settings, pointer.add_bos, pointer.name)
@@ -412,7 +375,7 @@ def _train_lens(model: OpenModel, texts: Path, settings: TunedLens, outputs: Seq
 
 
 def _measure_targets(
-    model: OpenModel, file: Path, lens: Path | None, settings: Layers, outputs: Sequence[Path]
+    file: Path, lens: Path | None, settings: Layers, model: OpenModel, outputs: Sequence[Path]
 ) -> None:
     pairs = sample_pairs(read_pairs(file), settings)
     pointer, device = model.pointer, model.model.get_output_embeddings().weight.device

@@ -55,8 +55,8 @@ class LayerReader:
         self.model, self.blocks, self.final, self.width = find_model_parts(model, name)
         check_tied_output(self.model, name)
         self.output_layer = Float32OutputLayer(self.model)
-        self.name = name
-        self.n_layers = len(self.blocks) + 1
+        self.name, self.n_layers = name, len(self.blocks) + 1
+        self._rows = count_rows(self.output_layer.entries, self.output_layer.weight.device.type)
 
     def run(self, batch: Batch) -> "Tensor":
         """Return hidden states at a batch's positions, of shape (n_layers, n_positions, n_features)."""
@@ -97,14 +97,11 @@ class LayerReader:
 
     def slice_rows(self, rows: int) -> list[slice]:
         """Return slices of rows whose logits fit the CPU's cache."""
-        return _slice(rows, self._count_rows())
+        return _slice(rows, self._rows)
 
     def slice_layers(self, rows: int) -> list[slice]:
         """Return slices of the layers before the last; `rows` of each go into one matrix product."""
-        return _slice(self.n_layers - 1, max(1, self._count_rows() // rows))
-
-    def _count_rows(self) -> int:
-        return count_rows(self.output_layer.entries, self.output_layer.weight.device.type)
+        return _slice(self.n_layers - 1, max(1, self._rows // rows))
 
 
 def _slice(count: int, step: int) -> list[slice]:
@@ -147,13 +144,9 @@ def read_hidden_states(
 ) -> Iterator[tuple["Tensor", "Tensor"]]:
     """Yield hidden states at the target positions, batch by batch, in the order of the sequences.
 
+    States are of shape (n_layers, n_positions, n_features), with the targets of shape (n_positions,), int64.
     Longest first needs the least padding. `budget` is in tokens per batch, including padding, and halved on
     out-of-memory of a GPU.
-
-    Yields
-    ------
-    states : Tensor of shape (n_layers, n_positions, n_features)
-    targets : Tensor of shape (n_positions,), int64
     """
     import torch
 
@@ -168,11 +161,8 @@ def read_hidden_states(
             states = reader.run(batch)
         except torch.cuda.OutOfMemoryError:
             if len(chosen) == 1:
-                raise InputError(
-                    "a single sequence does not fit into GPU memory",
-                    "layers",
-                    "use a larger GPU or dtype bfloat16",
-                ) from None
+                hint = "use a larger GPU or dtype bfloat16"
+                raise InputError("a single sequence does not fit into GPU memory", "layers", hint) from None
             budget //= 2
             torch.cuda.empty_cache()
             log.info("out of GPU memory: continuing with batches of %s tokens", budget)
@@ -191,12 +181,8 @@ _TOKENS = (0, 1)  # tokens that the model reads while watched
 class ModelParts(NamedTuple):
     """A loaded model, its blocks, and the modules between the last block and the output layer, in order.
 
-    Attributes
-    ----------
-    final : list of modules
-        The final norm, and in some models a projection to another width; empty if there is nothing between.
-    width : int
-        Number of features between the blocks.
+    `final`: the final norm, and in some models a projection to another width; empty if there is nothing
+    between. `width`: number of features between the blocks.
     """
 
     model: Any
@@ -217,11 +203,9 @@ def find_model_parts(model: Any, name: str = "the model") -> ModelParts:
     watcher = _Watcher(inner, blocks)
     watcher.run()
     if watcher.calls != [1] * len(blocks) or watcher.shape[:-1] != (1, len(_TOKENS)):
-        raise InputError(
-            f"the blocks of {name} do not hand on one state for each token, once each",
-            "layers",
-            f"models of type {inner.config.get_text_config().model_type!r} have no layers in this sense",
-        )
+        what = f"the blocks of {name} do not hand on one state for each token, once each"
+        hint = f"models of type {inner.config.get_text_config().model_type!r} have no layers in this sense"
+        raise InputError(what, "layers", hint)
     return ModelParts(inner, blocks, watcher.final, watcher.shape[-1])
 
 
@@ -295,21 +279,17 @@ def _check_head(model: Any, name: str) -> None:
         raise InputError(f"{name} has no output layer", "layers", "use a causal language model")
     weight = getattr(head, "weight", None)
     if weight is not None and not weight.is_floating_point():
-        raise InputError(
-            f"the output layer of {name} is quantised",
-            "layers",
-            "use the model before it was quantised, or one whose output layer was left out",
-        )
+        hint = "use the model before it was quantised, or one whose output layer was left out"
+        raise InputError(f"the output layer of {name} is quantised", "layers", hint)
     if any(hasattr(head, part) for part in ("base_layer", "modules_to_save")):
-        tied = bool(getattr(model.config.get_text_config(), "tie_word_embeddings", False))
-        raise InputError(
-            f"an adapter changes the output layer of {name}"
-            + (", which is tied to its input embedding" if tied else ""),
-            "layers",
-            "untie it (tie_word_embeddings: false), merge the adapter and save the whole model"
-            if tied
-            else "merge the adapter and save the whole model",
+        what, way = (
+            f"an adapter changes the output layer of {name}",
+            "merge the adapter and save the whole model",
         )
+        if getattr(model.config.get_text_config(), "tie_word_embeddings", False):
+            what += ", which is tied to its input embedding"
+            way = f"untie it (tie_word_embeddings: false), {way}"
+        raise InputError(what, "layers", way)
 
 
 def check_tied_output(model: Any, name: str = "the model") -> None:
@@ -323,11 +303,9 @@ def check_tied_output(model: Any, name: str = "the model") -> None:
         return
     out, tied = head.weight, embedding.weight
     if out is not tied and (out.shape != tied.shape or not bool((out == tied.to(out.device)).all())):
-        raise InputError(
-            f"the output layer of {name} is tied to its input embedding but differs from it",
-            "layers",
-            "an adapter was merged into a tied output layer: set tie_word_embeddings: false in config.json",
-        )
+        what = f"the output layer of {name} is tied to its input embedding but differs from it"
+        hint = "an adapter was merged into a tied output layer: set tie_word_embeddings: false in config.json"
+        raise InputError(what, "layers", hint)
 
 
 VALID_SEQUENCES = 16
@@ -410,9 +388,8 @@ def train_lens(
             losses = accumulate(reader, translators, batch)
             loss = sum(float(each) for each in losses) / len(losses)
             if not math.isfinite(loss):
-                raise InputError(
-                    f"the divergence is {loss} at step {step}", f"lens of {name}", "lower lens.learning_rate"
-                )
+                hint = "lower lens.learning_rate"
+                raise InputError(f"the divergence is {loss} at step {step}", f"lens of {name}", hint)
             torch.nn.utils.clip_grad_norm_(parameters, 1.0)
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
@@ -424,7 +401,6 @@ def train_lens(
 
 
 def _draw(packed: NDArray[np.int64], settings: TunedLens) -> Iterator[Batch]:
-    """Yield one batch for each step, its positions drawn at random."""
     random = np.random.default_rng(settings.seed)
     size = settings.batch * settings.sequence
     for _ in range(settings.steps):

@@ -105,12 +105,8 @@ def measure_target_tokens(
 ) -> NDArray[np.float64]:
     """Return all measures of target tokens, shape (n_lenses, n_layers, n_tokens, n_measures), float64.
 
-    Parameters
-    ----------
-    states : Tensor of shape (n_layers, n_tokens, n_features)
-        Hidden states at the positions that predict the targets.
-    targets : Tensor of shape (n_tokens,), int64
-        The true tokens.
+    `states` are the hidden states at the positions that predict the targets, of shape (n_layers, n_tokens,
+    n_features); `targets` are the true tokens, of shape (n_tokens,), int64.
     """
     n_lenses = 1 if translators is None else 2
     values = np.empty((n_lenses, reader.n_layers, len(targets), len(MEASURES)))
@@ -128,18 +124,11 @@ def measure_target_tokens(
 
 
 class LastLayer(NamedTuple):
-    """The last layer's predictions at some positions.
+    """The last layer's predictions at some positions."""
 
-    Attributes
-    ----------
-    log_probabilities, probabilities : Tensor of shape (n_rows, n_entries), float32
-    top : Tensor of shape (n_rows, 1), int64
-        The most likely token.
-    """
-
-    log_probabilities: "Tensor"
-    probabilities: "Tensor"
-    top: "Tensor"
+    log_probabilities: "Tensor"  # of shape (n_rows, n_entries), float32
+    probabilities: "Tensor"  # of the same shape
+    top: "Tensor"  # of shape (n_rows, 1), int64: the most likely token
 
 
 def summarize_last_layer(logits: "Tensor") -> LastLayer:

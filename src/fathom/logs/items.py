@@ -9,7 +9,8 @@ from typing import NamedTuple
 import polars as pl
 
 from fathom.errors import InputError
-from fathom.io.contracts.column import ANY_MODEL, BOOL, DOUBLE, INT64, STRING, Column, Contract
+from fathom.io.contracts import column
+from fathom.io.contracts.column import Contract
 from fathom.io.paths import find_named_folder
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log as logger
@@ -19,20 +20,18 @@ from fathom.logs.raw import LOW_IS_GOOD, RawLog, read_objects
 ITEMS = Contract(
     "logs, in memory only",
     "Scores of models on the items of tasks, from logs of any program.",
-    (
-        Column("task", STRING, "benchmark or data set"),
-        Column("metric", STRING, "what the score is, such as acc or exact_match"),
-        ANY_MODEL,
-        Column("item", STRING, "id of the item, the same for all models of a task"),
-        Column("cluster", STRING, "items that are not independent have one in common; empty: none"),
-        Column("group", STRING, "part of the task, such as a subject; empty: none"),
-        Column("score", DOUBLE, "score of the model on the item, the mean over its repetitions"),
-        Column("higher_is_better", BOOL, "whether a high score is good"),
-        Column("prompt", STRING, "end of the question, shortened; may be empty"),
-        Column("target", STRING, "right answer; may be empty"),
-        Column("answer", STRING, "answer of the model; may be empty"),
-        Column("options", INT64, "how many answers were offered, one of them right; 0 if unknown"),
-    ),
+    column.text("task", "benchmark or data set"),
+    column.text("metric", "what the score is, such as acc or exact_match"),
+    column.ANY_MODEL,
+    column.text("item", "id of the item, the same for all models of a task"),
+    column.text("cluster", "items that are not independent have one in common; empty: none"),
+    column.text("group", "part of the task, such as a subject; empty: none"),
+    column.number("score", "score of the model on the item, the mean over its repetitions"),
+    column.flag("higher_is_better", "whether a high score is good"),
+    column.text("prompt", "end of the question, shortened; may be empty"),
+    column.text("target", "right answer; may be empty"),
+    column.text("answer", "answer of the model; may be empty"),
+    column.count("options", "how many answers were offered, one of them right; 0 if unknown"),
 )
 
 _TABLES = (".csv", ".tsv", ".parquet", ".jsonl")

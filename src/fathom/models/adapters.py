@@ -36,9 +36,8 @@ def check_adapter(folder: Path) -> dict[str, Any]:
     kind = config.get("peft_type") if isinstance(config, dict) else None
     # megatron_core names a module that PEFT would import
     if kind != "LORA" or config.get("megatron_config"):
-        raise InputError(
-            f"the adapter is of type {kind}, not LORA", where, "merge it with PEFT and save the whole model"
-        )
+        hint = "merge it with PEFT and save the whole model"
+        raise InputError(f"the adapter is of type {kind}, not LORA", where, hint)
     return dict(config)
 
 
@@ -78,7 +77,12 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
     where = str(folder)
     hint = "check that the adapter was trained on this base model"
     check_adapter(folder)
-    _check_quantized(model, where)
+    if getattr(model, "is_quantized", False):  # merging would round the weights again
+        raise InputError(
+            "an adapter cannot be merged into a quantised model",
+            where,
+            "give the base model in full precision, which also fits a QLoRA adapter",
+        )
     try:
         weights = load_file(folder / ADAPTER_WEIGHTS)
         _check_rows(model, weights, where)
@@ -96,21 +100,15 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
     wrong = sorted({*outcome.unexpected_keys, *expected.intersection(outcome.missing_keys)})
     if wrong or not weights:
         example = f", e.g. {wrong[0]}" if wrong else ""
-        raise InputError(
-            f"the adapter does not fit its base model: {len(wrong)} weights differ in name{example}",
-            where,
-            hint,
-        )
+        what = f"the adapter does not fit its base model: {len(wrong)} weights differ in name{example}"
+        raise InputError(what, where, hint)
     _check_tied(model, where)
     return wrapped.merge_and_unload(safe_merge=True) if merge else wrapped.get_base_model()
 
 
 def _check_rows(model: Any, weights: Mapping[str, Any], where: str) -> None:
-    whole = {
-        name: module
-        for name, module in model.named_modules()
-        if module is model.get_input_embeddings() or module is model.get_output_embeddings()
-    }
+    layers = (model.get_input_embeddings(), model.get_output_embeddings())
+    whole = {name: module for name, module in model.named_modules() if any(module is each for each in layers)}
     for key, weight in weights.items():
         module = next((each for name, each in whole.items() if f".{name}." in key), None)
         if module is None or weight.ndim != 2:
@@ -128,26 +126,14 @@ def _check_rows(model: Any, weights: Mapping[str, Any], where: str) -> None:
             )
 
 
-def _check_quantized(model: Any, where: str) -> None:
-    """Refuse quantised weights, as merging would round them again."""
-    if getattr(model, "is_quantized", False):
-        raise InputError(
-            "an adapter cannot be merged into a quantised model",
-            where,
-            "give the base model in full precision, which also fits a QLoRA adapter",
-        )
-
-
 def _check_tied(model: Any, where: str) -> None:
     """Raise `InputError` if an adapter changes one of two layers that share their weights."""
     layers = model.get_input_embeddings(), model.get_output_embeddings()
     changed = any(hasattr(layer, "base_layer") or hasattr(layer, "modules_to_save") for layer in layers)
     if changed and getattr(model.config.get_text_config(), "tie_word_embeddings", False):
-        raise InputError(
-            "the adapter changes an output layer that is tied to the input embedding",
-            where,
-            "untie it (tie_word_embeddings: false), merge the adapter and save the whole model",
-        )
+        what = "the adapter changes an output layer that is tied to the input embedding"
+        hint = "untie it (tie_word_embeddings: false), merge the adapter and save the whole model"
+        raise InputError(what, where, hint)
 
 
 _WORTH_SAYING = 0.05  # share of weights without an adapter from which to report it
@@ -199,11 +185,8 @@ def find_modules(model: Any, chosen: str, name: str) -> list[str]:
     kind = model.config.get_text_config().model_type
     if chosen == "peft":
         if kind not in DEFAULTS:
-            raise InputError(
-                f"PEFT has no default modules for model type {kind!r} of {name}",
-                "lora.modules",
-                "all or attention, for all models of the run",
-            )
+            what = f"PEFT has no default modules for model type {kind!r} of {name}"
+            raise InputError(what, "lora.modules", "all or attention, for all models of the run")
         endings = tuple(f".{ending}" for ending in DEFAULTS[kind])
         inside = {id(part) for part in find_text_model(model).modules()}
         found = [each for each, part in model.named_modules() if id(part) in inside]
@@ -211,11 +194,8 @@ def find_modules(model: Any, chosen: str, name: str) -> list[str]:
     else:
         found = _list_matrices(model, chosen == "attention", name)
     if not found:
-        raise InputError(
-            f"model type {kind!r} of {name} has no linear layers for adapters",
-            f"lora.modules: {chosen}",
-            "choose other modules, or train all weights",
-        )
+        what = f"model type {kind!r} of {name} has no linear layers for adapters"
+        raise InputError(what, f"lora.modules: {chosen}", "choose other modules, or train all weights")
     return found
 
 

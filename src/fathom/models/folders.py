@@ -40,11 +40,8 @@ def require_parts(folder: Path) -> None:
         )
     parts = [name for name in names if _NUMBERED.search(name)]
     if parts and not index and "model.safetensors" not in names:
-        raise InputError(
-            f"{parts[0]} is a part of the weights without an index (model.safetensors.index.json)",
-            str(folder),
-            "copy the index beside the weights, or the whole folder again",
-        )
+        what = f"{parts[0]} is a part of the weights without an index (model.safetensors.index.json)"
+        raise InputError(what, str(folder), "copy the index beside the weights, or the whole folder again")
 
 
 def choose_weights(folder: Path, names: Iterable[str]) -> list[str]:
@@ -102,7 +99,7 @@ def list_files(folder: Path) -> list[Path]:
     return sorted({*others, *list_weights(folder)})
 
 
-def read_origin(folder: Path) -> dict[str, str]:
+def read_origin(folder: Path) -> dict[str, Any]:
     """Return the record of the GGUF file that a folder was unpacked from; empty for other folders."""
     values = read_object(folder / ORIGIN_FILE) if (folder / ORIGIN_FILE).is_file() else {}
     return {key: str(values.get(key, "")) for key in ("quantization", "licence", "terms") if values}
@@ -129,11 +126,9 @@ def _check_names(file: Path, key: str, patterns: Sequence[str]) -> None:
     names = several if isinstance(several, list) else [] if several is None else [several]
     for name in sorted(set(map(str, names))):
         if "/" in name or not any(fnmatch(name, pattern) for pattern in patterns):
-            raise InputError(
-                f"{key} names {name!r}, but only files of the same folder are loaded",
-                str(file),
-                f"move the file beside it, under a name like {' or '.join(patterns)}",
-            )
+            what = f"{key} names {name!r}, but only files of the same folder are loaded"
+            hint = f"move the file beside it, under a name like {' or '.join(patterns)}"
+            raise InputError(what, str(file), hint)
 
 
 def check_weight_names(names: Iterable[str], where: str) -> None:
@@ -143,11 +138,8 @@ def check_weight_names(names: Iterable[str], where: str) -> None:
         return
     refuse_pickled(names, where)
     if files := [name for name in names if name.endswith(GGUF)]:
-        raise InputError(
-            f"its weights are in {len(files)} GGUF files",
-            where,
-            f"name one of them after the id or folder: /{files[0]}",
-        )
+        hint = f"name one of them after the id or folder: /{files[0]}"
+        raise InputError(f"its weights are in {len(files)} GGUF files", where, hint)
     raise InputError("no weights (*.safetensors)", where, "check the path, or the model's id")
 
 
@@ -155,11 +147,9 @@ def refuse_pickled(names: Iterable[str], where: str, whose: str = "the") -> None
     """Raise `InputError` if one of these files is a pickle."""
     for name in sorted(names):
         if any(fnmatch(name, pattern) for pattern in PICKLED_FILES):
-            raise InputError(
-                f"{whose} weights are pickled ({name}), and unpickling can run arbitrary code",
-                where,
-                "convert them (docs/models.md, Pickled weights), or name the model under models.optional",
-            )
+            what = f"{whose} weights are pickled ({name}), and unpickling can run arbitrary code"
+            hint = "convert them (docs/models.md, Pickled weights), or name the model under models.optional"
+            raise InputError(what, where, hint)
 
 
 def format_size(size: int) -> str:
@@ -189,11 +179,8 @@ def check_folder(folder: Path) -> None:
         raise InputError("no config.json in this folder", str(folder), "copy the whole folder")
     check_sizes(folder)
     if (folder / ADAPTER_CONFIG).is_file():  # transformers would look for the adapter's base
-        raise InputError(
-            "this folder holds both a model and an adapter",
-            str(folder),
-            "move the model's files, or those of the adapter (adapter_*), to a folder of their own",
-        )
+        hint = "move the model's files, or those of the adapter (adapter_*), to a folder of their own"
+        raise InputError("this folder holds both a model and an adapter", str(folder), hint)
 
 
 def find_damage(folder: Path) -> str:
@@ -222,10 +209,7 @@ def find_damage(folder: Path) -> str:
 def load_tokenizer(folder: Path | str) -> Any:
     """Load a fast tokenizer from a folder.
 
-    Raises
-    ------
-    InputError
-        If the folder does not exist or holds no fast tokenizer.
+    Raise `InputError` if the folder does not exist or holds no fast tokenizer.
     """
     from transformers import AutoTokenizer
 
@@ -240,11 +224,9 @@ def load_tokenizer(folder: Path | str) -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # any exception: `tokenizers` raises bare ones for unknown files
-        raise InputError(
-            f"the tokenizer cannot be read: {error or type(error).__name__}",
-            str(folder),
-            "copy its files and config.json again; a newer format needs newer transformers and tokenizers",
-        ) from error
+        what = f"the tokenizer cannot be read: {error or type(error).__name__}"
+        hint = "copy its files and config.json again; a newer format needs newer transformers and tokenizers"
+        raise InputError(what, str(folder), hint) from error
     if not tokenizer.is_fast:
         raise InputError("not a fast tokenizer", str(folder), "convert it: a tokenizer.json is needed")
     return tokenizer
@@ -291,12 +273,13 @@ def check_sizes(folder: Path) -> None:
             if value < 1:
                 raise InputError(f"{key} = {value:,}: it must be at least 1", str(path), _AGAIN)
         layers = {key: value for key, value in found.items() if key in _LAYERS}
-        tensors = _count_tensors(folder) if layers else 0
+        if layers:
+            require_parts(folder)
         for key, value in layers.items():
+            tensors = sum(len(read_shapes(file)) for file in list_weights(folder))
             if value > tensors:
-                raise InputError(
-                    f"{key} = {value:,}, but the weights have {tensors:,} tensors in all", str(path), _AGAIN
-                )
+                what = f"{key} = {value:,}, but the weights have {tensors:,} tensors in all"
+                raise InputError(what, str(path), _AGAIN)
 
 
 def check_blocks(names: Iterable[str], config: Any, folder: Path) -> None:
@@ -308,11 +291,8 @@ def check_blocks(names: Iterable[str], config: Any, folder: Path) -> None:
     known = layers + (getattr(config.get_text_config(), "num_nextn_predict_layers", None) or 0)
     left_out = sorted(name for name in names if (block := _BLOCK.search(name)) and int(block[1]) >= known)
     if left_out:
-        raise InputError(
-            f"num_hidden_layers = {layers:,}, but the weights have {left_out[-1]}",
-            str(folder / "config.json"),
-            _AGAIN,
-        )
+        what = f"num_hidden_layers = {layers:,}, but the weights have {left_out[-1]}"
+        raise InputError(what, str(folder / "config.json"), _AGAIN)
 
 
 def _find_numbers(values: Any, names: Iterable[str]) -> dict[str, int]:
@@ -320,17 +300,14 @@ def _find_numbers(values: Any, names: Iterable[str]) -> dict[str, int]:
     return {name: known[name] for name in names if type(known.get(name)) is int}
 
 
-def _count_tensors(folder: Path) -> int:
+def read_shapes(file: Path) -> dict[str, tuple[list[int], str]]:
+    """Return shape and type of each tensor of a file by name; raise `InputError` if it is damaged."""
     from safetensors import SafetensorError, safe_open
 
-    require_parts(folder)
-    count = 0
-    for file in list_weights(folder):
-        try:
-            with safe_open(file, framework="np") as weights:
-                count += len(weights.keys())
-        except SafetensorError as error:
-            raise InputError(
-                f"the model cannot be loaded: {error}", str(file), "copy the file again"
-            ) from error
-    return count
+    try:
+        with safe_open(file, framework="np") as weights:
+            names = weights.keys()  # a list, as the file itself is not iterable
+            slices = ((name, weights.get_slice(name)) for name in names)
+            return {name: (part.get_shape(), part.get_dtype()) for name, part in slices}
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"the model cannot be loaded: {error}", str(file), "copy the file again") from error

@@ -9,10 +9,13 @@ filled as in llama.cpp.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text, make_folder, write_atomically, write_json
@@ -38,18 +41,10 @@ def find_cache(cache: Path | None = None) -> Path:
 def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path:
     """Return the model folder of a GGUF file; make it if it is not there.
 
-    The package gguf gives the weights of each tensor in float32; nothing is rounded further.
-
-    Parameters
-    ----------
-    terms : dict, optional
-        Licence and terms, kept with the model; None: the licence that the file names.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, damaged or not a language model, or transformers cannot compute it; then
-        nothing is left behind.
+    The package gguf gives the weights of each tensor in float32; nothing is rounded further. Raise
+    `InputError` if the file is missing, damaged or not a language model, or transformers cannot compute it;
+    then nothing is left behind. `terms`: licence and terms, kept with the model; None: the licence that the
+    file names.
     """
     from filelock import FileLock
 
@@ -71,19 +66,16 @@ def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path
         return folder
     make_folder(cache)
     with FileLock(cache / f".{folder.name}.lock"):  # jobs with and without the chat template start together
-        if not (folder / ORIGIN_FILE).is_file():
-            _unpack_to(folder, file, header, origin)
+        if (folder / ORIGIN_FILE).is_file():
+            return folder
+        size = _WIDTH * sum(math.prod(tensor.shape) for tensor in header.tensors)
+        require_space(cache, size, f"{file.name}, unpacked,")
+        log.info("%s is unpacked to %s, once", file.name, format_size(size))
+        with write_atomically(folder) as temporary:
+            temporary.mkdir()
+            _write_model(file, header, temporary)
+            write_json(temporary / ORIGIN_FILE, origin)
     return folder
-
-
-def _unpack_to(folder: Path, file: Path, header: Header, origin: dict[str, Any]) -> None:
-    size = _WIDTH * sum(_count(tensor) for tensor in header.tensors)
-    require_space(folder.parent, size, f"{file.name}, unpacked,")
-    log.info("%s is unpacked to %s, once", file.name, format_size(size))
-    with write_atomically(folder) as temporary:
-        temporary.mkdir()
-        _write_model(file, header, temporary)
-        write_json(temporary / ORIGIN_FILE, origin)
 
 
 def describe_format(header: Header) -> str:
@@ -93,17 +85,10 @@ def describe_format(header: Header) -> str:
     named = header.metadata.get("general.file_type")
     if named in set(LlamaFileType) and named != LlamaFileType.GUESSED:
         return str(LlamaFileType(named).name).removeprefix("MOSTLY_").removeprefix("ALL_")
-    sizes: dict[int, int] = {}
+    sizes = Counter[int]()
     for tensor in header.tensors:
-        sizes[tensor.kind] = sizes.get(tensor.kind, 0) + _count(tensor)
+        sizes[tensor.kind] += math.prod(tensor.shape)
     return str(GGMLQuantizationType(max(sizes, key=lambda kind: (sizes[kind], kind))).name)
-
-
-def _count(tensor: StoredTensor) -> int:
-    count = 1
-    for size in tensor.shape:
-        count *= size
-    return count
 
 
 def _write_model(file: Path, header: Header, folder: Path) -> None:
@@ -116,11 +101,9 @@ def _write_model(file: Path, header: Header, folder: Path) -> None:
     config.dtype = "float32"
     tokenizer = build_tokenizer(file, header)
     if count_entries(tokenizer) > config.vocab_size:
-        raise InputError(
-            f"the tokenizer has {count_entries(tokenizer):,} entries, the model {config.vocab_size:,}",
-            str(file),
-            "the tokenizer in the file belongs to another model: convert it again",
-        )
+        what = f"the tokenizer has {count_entries(tokenizer):,} entries, the model {config.vocab_size:,}"
+        hint = "the tokenizer in the file belongs to another model: convert it again"
+        raise InputError(what, str(file), hint)
     try:
         with torch.device("meta"):
             model = choose_class(config, str(file)).from_config(config, dtype=torch.float32)
@@ -160,8 +143,7 @@ class _Weights:
         kept: dict[str, Any] = {}
         parsed: dict[str, Any] = {"tensors": {}}  # joins experts of several tensors
         for tensor in self._header.tensors:
-            for name, weight in self._convert(tensor, parsed):
-                kept[name] = weight
+            kept |= self._convert(tensor, parsed)
             if sum(weight.nbytes for weight in kept.values()) > _SHARD:
                 self._save(folder, kept)
                 kept = {}
@@ -174,10 +156,10 @@ class _Weights:
         else:
             write_json(folder / "model.safetensors.index.json", {"metadata": {}, "weight_map": self._index})
 
-    def _convert(self, tensor: StoredTensor, parsed: dict[str, Any]) -> list[tuple[str, Any]]:
-        """Return the weight that a tensor completes, with its name; nothing if parts are missing."""
-        if tensor.name == "rope_freqs.weight":  # in the configuration
-            return []
+    def _convert(self, tensor: StoredTensor, parsed: dict[str, Any]) -> dict[str, Any]:
+        """Return the weight that a tensor completes, by its name; nothing if parts are missing."""
+        if tensor.name == _ROPE_TENSOR:  # in the configuration
+            return {}
         try:
             result = self._processor.process(
                 weights=_dequantize(self._file, tensor),
@@ -191,14 +173,12 @@ class _Weights:
         put = self._names.get(tensor.name) or self._names.get(stem)
         if result.name is None and put in parsed["tensors"]:
             self._parts[put].discard(stem)
-            return [] if self._parts[put] else [(put, parsed["tensors"].pop(put).numpy())]
+            return {} if self._parts[put] else {put: parsed["tensors"].pop(put).numpy()}
         if result.name not in self._names:
             raise self._fail(f"transformers cannot read its tensor {tensor.name}")
-        return [(self._names[result.name], result.weights)]
+        return {self._names[result.name]: result.weights}
 
     def _save(self, folder: Path, weights: dict[str, Any]) -> None:
-        """Write one file of weights, and check their shapes."""
-        import numpy as np
         from safetensors.numpy import save_file
 
         for name, weight in weights.items():
@@ -208,19 +188,15 @@ class _Weights:
             file = f"model-{len(set(self._index.values())) + 1:05d}.safetensors"
             whole = {name: np.ascontiguousarray(weight, np.float32) for name, weight in weights.items()}
             save_file(whole, folder / file, metadata={"format": "pt"})
-            (folder / file).chmod(
-                0o644
-            )  # readable only by the owner by default, but several people share the folder
+            (folder / file).chmod(0o644)  # several people share the folder
             self._index |= dict.fromkeys(weights, file)
 
     def _fail(self, problem: str) -> InputError:
-        return InputError(
-            problem, str(self._file), "use the model before it was converted, or convert it again"
-        )
+        hint = "use the model before it was converted, or convert it again"
+        return InputError(problem, str(self._file), hint)
 
 
 def _dequantize(file: Path, tensor: StoredTensor) -> Any:
-    import numpy as np
     from gguf import GGMLQuantizationType
     from gguf.quants import dequantize
 
@@ -230,11 +206,8 @@ def _dequantize(file: Path, tensor: StoredTensor) -> Any:
     try:
         values = dequantize(rows, kind)
     except NotImplementedError as error:
-        raise InputError(
-            f"tensor {tensor.name} is in {kind.name}, which the package gguf does not unpack",
-            str(file),
-            "use a file in another quantisation",
-        ) from error
+        what = f"tensor {tensor.name} is in {kind.name}, which the package gguf does not unpack"
+        raise InputError(what, str(file), "use a file in another quantisation") from error
     return values.reshape(tensor.shape).astype(np.float32, copy=False)
 
 
@@ -284,20 +257,18 @@ def build_config(file: Path, header: Header, read: Callable[[str], Any]) -> Any:
 
     known = sorted({*GGUF_SUPPORTED_ARCHITECTURES, *_SPELLED} - _NO_DECODERS)
     if header.architecture not in known:
-        raise InputError(
-            f"transformers cannot read GGUF of architecture {header.architecture!r}",
-            str(file),
-            f"{_WAY_OUT}; read are {', '.join(known)}",
-        )
+        what = f"transformers cannot read GGUF of architecture {header.architecture!r}"
+        raise InputError(what, str(file), f"{_WAY_OUT}; read are {', '.join(known)}")
     try:
         values = load_gguf_checkpoint(str(file), return_tensors=False)["config"]
         widths, own = _EXPERTS.get(header.architecture, {}), header.get_own()
         values |= {name: own[key] for key, name in widths.items() if key in own}
         config = AutoConfig.for_model(**values)
-        config.vocab_size = _find_rows(header)
-        config.max_position_embeddings = header.get_own().get(
-            "context_length", config.max_position_embeddings
-        )
+        rows = {tensor.name: tensor.shape[0] for tensor in header.tensors}
+        if "token_embd.weight" not in rows:
+            raise _PassedOverError("there is no input embedding (token_embd.weight)")
+        config.vocab_size = rows["token_embd.weight"]
+        config.max_position_embeddings = own.get("context_length", config.max_position_embeddings)
         _check_keys(config, header)
         _set_rope(config, header, read)
     except InputError:
@@ -323,13 +294,6 @@ _NO_DECODERS = frozenset({"t5", "umt5", "tokenizer", *_SPELLED.values()})
 
 class _PassedOverError(ValueError):
     """Features of a file that transformers would silently ignore."""
-
-
-def _find_rows(header: Header) -> int:
-    rows = {tensor.name: tensor.shape[0] for tensor in header.tensors}
-    if "token_embd.weight" not in rows:
-        raise _PassedOverError("there is no input embedding (token_embd.weight)")
-    return rows["token_embd.weight"]
 
 
 def _check_keys(config: Any, header: Header) -> None:
@@ -368,19 +332,13 @@ def _recognize_llama3(config: Any, factors: Any) -> dict[str, Any]:
     """Return Llama 3's scaling of rotary positions whose factors for each frequency are these."""
     head, theta = _find_head(config), config.rope_parameters["rope_theta"]
     factor, low, high, old = float(max(factors)), 1.0, 4.0, 8192
-    expected = []
-    for place in range(0, head, 2):
-        turns = old / (2 * math.pi * theta ** (place / head))  # within the context before it was extended
-        share = min(1.0, max(0.0, (turns - low) / (high - low)))
-        expected.append(1 / ((1 - share) / factor + share))
-    if len(expected) != len(factors) or not all(map(_is_near, expected, factors)):
+    turns = old / (2 * math.pi * theta ** (np.arange(0, head, 2) / head))  # in the context before extension
+    share = np.clip((turns - low) / (high - low), 0, 1)
+    expected = 1 / ((1 - share) / factor + share)
+    if len(expected) != len(factors) or not np.allclose(factors, expected, rtol=1e-4, atol=0):
         raise _PassedOverError(f"{_ROPE_TENSOR} does not scale rotary positions like Llama 3")
     scaling = {"factor": factor, "low_freq_factor": low, "high_freq_factor": high}
     return {"rope_type": "llama3", **scaling, "original_max_position_embeddings": old}
-
-
-def _is_near(expected: float, found: float) -> bool:
-    return math.isclose(expected, float(found), rel_tol=1e-4)
 
 
 # llama.cpp's names of ways to split text before merges: llama_vocab::impl::load in its src/llama-vocab.cpp
@@ -394,10 +352,7 @@ _ADD_BOS = "tokenizer.ggml.add_bos_token"
 def build_tokenizer(file: Path, header: Header) -> Any:
     """Return the tokenizer of a GGUF file.
 
-    Raises
-    ------
-    InputError
-        If it cannot be built, or splits text in an unknown way.
+    Raise `InputError` if it cannot be built, or splits text in an unknown way.
     """
     from transformers import PreTrainedTokenizerFast
     from transformers.integrations.gguf import convert_gguf_tokenizer, get_gguf_tokenizer
@@ -406,17 +361,16 @@ def build_tokenizer(file: Path, header: Header) -> Any:
     try:
         architecture, values, named = get_gguf_tokenizer(str(file))
         core, _ = convert_gguf_tokenizer(architecture, values)
-        core = _mend(_drop_others(core, header.metadata[TOKENS]), header, split)
+        core = _drop_others(core, header.metadata[TOKENS])
+        _mend(core, header, split)
         tokens = {name: named.get(name) for name in ("bos_token", "eos_token", "unk_token", "pad_token")}
         tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, **tokens)
         tokenizer.chat_template = named.get("chat_template")
         _set_bos(tokenizer, adds_bos(header))
     except Exception as error:  # of any kind: `tokenizers` raises bare ones for entries that do not fit
-        raise InputError(
-            f"the tokenizer in the file cannot be read: {error or type(error).__name__}",
-            str(file),
-            "take a file that llama.cpp converted, or the model's folder with its own tokenizer",
-        ) from error
+        what = f"the tokenizer in the file cannot be read: {error or type(error).__name__}"
+        hint = "take a file that llama.cpp converted, or the model's folder with its own tokenizer"
+        raise InputError(what, str(file), hint) from error
     return tokenizer
 
 
@@ -427,7 +381,6 @@ def adds_bos(header: Header) -> bool:
 
 
 def _check_split(file: Path, header: Header) -> str:
-    """Return the file's name for splitting text before merges, if known."""
     from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
     if header.metadata.get("tokenizer.ggml.model") != "gpt2":
@@ -435,11 +388,9 @@ def _check_split(file: Path, header: Header) -> str:
     split = str(header.metadata.get("tokenizer.ggml.pre", "default"))
     if split in {*_LIKE_GPT2, *_SINGLE_DIGITS, *GGUF_PRE_TOKENIZER_SPLITS}:
         return split
-    raise InputError(
-        f"unknown way of splitting text, {split!r}: tokens could differ from the model's",
-        str(file),
-        "use the model before it was converted; an old file: convert it again with a newer llama.cpp",
-    )
+    what = f"unknown way of splitting text, {split!r}: tokens could differ from the model's"
+    hint = "use the model before it was converted; an old file: convert it again with a newer llama.cpp"
+    raise InputError(what, str(file), hint)
 
 
 def _drop_others(core: Any, entries: int) -> Any:
@@ -453,7 +404,7 @@ def _drop_others(core: Any, entries: int) -> Any:
     return Tokenizer.from_str(json.dumps(values))
 
 
-def _mend(core: Any, header: Header, split: str) -> Any:
+def _mend(core: Any, header: Header, split: str) -> None:
     """Set options that the conversion of transformers leaves at their defaults."""
     from tokenizers import pre_tokenizers
 
@@ -465,7 +416,6 @@ def _mend(core: Any, header: Header, split: str) -> Any:
     spaced = header.metadata.get("tokenizer.ggml.add_space_prefix", True)
     if isinstance(core.pre_tokenizer, pre_tokenizers.Metaspace) and not spaced:
         core.pre_tokenizer.prepend_scheme = "never"
-    return core
 
 
 def _set_bos(tokenizer: Any, add: bool) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.io.files import require_file
 
-TOKENS, MERGES = "tokenizer.ggml.tokens", "tokenizer.ggml.merges"
+TOKENS = "tokenizer.ggml.tokens"
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _MOST_DIMENSIONS = 4  # ggml's own limit
@@ -83,11 +83,9 @@ class _Reader:
         self._place = 4
         version, tensors, entries = self._unpack("<IQQ")
         if version not in (2, 3):
-            raise InputError(
-                f"GGUF of version {version if version < 1 << 16 else 'for another byte order'}",
-                str(self._path),
-                "only versions 2 and 3 are read: convert it again with a newer llama.cpp",
-            )
+            what = f"GGUF of version {version if version < 1 << 16 else 'for another byte order'}"
+            hint = "only versions 2 and 3 are read: convert it again with a newer llama.cpp"
+            raise InputError(what, str(self._path), hint)
         self._check(entries * _LEAST_ENTRY + tensors * _LEAST_TENSOR)
         metadata: dict[str, Any] = {}
         for _ in range(entries):
@@ -114,11 +112,9 @@ class _Reader:
         found = []
         for name, shape, kind, offset in lines:
             if kind not in set(GGMLQuantizationType):
-                raise InputError(
-                    f"tensor {name} is in a format of number {kind}, which the package gguf does not know",
-                    str(self._path),
-                    "use a file in another quantisation; a newer format needs a newer gguf",
-                )
+                what = f"tensor {name} is in a format of number {kind}, which the package gguf does not know"
+                hint = "use a file in another quantisation; a newer format needs a newer gguf"
+                raise InputError(what, str(self._path), hint)
             values, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
             if not shape or min(shape) < 1 or shape[-1] % values:
                 raise self._fail(f"has a tensor {name} of shape {shape}")
@@ -134,7 +130,6 @@ class _Reader:
         return tuple(found)
 
     def _read_tensor(self) -> tuple[str, tuple[int, ...], int, int]:
-        """Read name, shape, format and offset of a tensor."""
         name = self._read_string()
         (count,) = self._unpack("<I")
         if count > _MOST_DIMENSIONS:
@@ -208,8 +203,5 @@ def _check_kind(header: Header, path: Path) -> None:
             f"this GGUF file holds {what}, not a language model", str(path), "check the file's name"
         )
     if header.metadata.get("split.count", 1) > 1:
-        raise InputError(
-            "this GGUF file is only a part of a model",
-            str(path),
-            "join the parts: llama-gguf-split --merge FIRST_PART OUTPUT",
-        )
+        hint = "join the parts: llama-gguf-split --merge FIRST_PART OUTPUT"
+        raise InputError("this GGUF file is only a part of a model", str(path), hint)

@@ -7,21 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.models.folders import (
-    GGUF,
-    INDEX,
-    PICKLED_FILES,
-    TOKENIZER_FILES,
-    WEIGHT_FILES,
-    WEIGHTS,
-    check_weight_names,
-    choose_weights,
-    require_space,
-)
+from fathom.models import folders
 
-WHOLE = (*TOKENIZER_FILES, *WEIGHT_FILES)
+WHOLE = (*folders.TOKENIZER_FILES, *folders.WEIGHT_FILES)
 """Patterns of the files of a model."""
-TOKENIZER = (*TOKENIZER_FILES, "config.json")
+TOKENIZER = (*folders.TOKENIZER_FILES, "config.json")
 """Patterns of the files of its tokenizer; older ones need the configuration."""
 
 
@@ -30,24 +20,14 @@ def fetch_snapshot(
 ) -> tuple[Path, str]:
     """Return the folder and commit of a model of the hub; fetch what the cache lacks.
 
+    `revision`: commit, branch or tag; empty: the newest commit. `wanted`: patterns of files: `WHOLE`,
+    `TOKENIZER`, or the name of a GGUF file. `cache`: folder that files are fetched to; None: the hub's cache.
+
     Of files in safetensors, only those to be loaded are fetched, see
-    :func:`fathom.models.folders.choose_weights`. Completed files of an interrupted download are kept.
-    Before a download starts, the size of what is missing is compared with the free space of the disk.
-    Without a connection the model is taken from the cache.
-
-    Parameters
-    ----------
-    revision : str
-        Commit, branch or tag; empty: the newest commit.
-    wanted : sequence of str
-        Patterns of files: `WHOLE`, `TOKENIZER`, or the name of a GGUF file.
-    cache : Path, optional
-        Folder that files are fetched to; None: the hub's cache.
-
-    Raises
-    ------
-    InputError
-        If the hub refuses the model, it has no such weights in safetensors, or the disk is too small.
+    :func:`fathom.models.folders.choose_weights`. Completed files of an interrupted download are kept. Before
+    a download starts, the size of what is missing is compared with the free space of the disk. Without a
+    connection the model is taken from the cache. Raise `InputError` if the hub refuses the model, it has no
+    such weights in safetensors, or the disk is too small.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.constants import HF_HUB_CACHE
@@ -77,24 +57,27 @@ def _choose_files(fetch: partial[Any], wanted: Sequence[str], what: str, where: 
     from huggingface_hub.errors import DryRunError
 
     try:
-        listed = fetch(allow_patterns=[*wanted, *PICKLED_FILES, f"*{GGUF}"], dry_run=True)
+        listed = fetch(allow_patterns=[*wanted, *folders.PICKLED_FILES, f"*{folders.GGUF}"], dry_run=True)
     except DryRunError:
         return list(wanted)  # no answer: the download uses the cache, or reports the reason
     names = [file.filename for file in listed]
     patterns = list(wanted)
-    if wanted[0].endswith(GGUF) and wanted[0] not in names:
-        files = ", ".join(sorted(name for name in names if name.endswith(GGUF)))
+    if wanted[0].endswith(folders.GGUF) and wanted[0] not in names:
+        files = ", ".join(sorted(name for name in names if name.endswith(folders.GGUF)))
         raise InputError(f"{what} has no file {wanted[0]}", where, f"its GGUF files: {files or 'none'}")
-    if WEIGHTS in wanted:
-        check_weight_names(names, where)
-        described = Path(fetch(allow_patterns=["config.json", INDEX]))
-        patterns = [*(each for each in wanted if each != WEIGHTS), *choose_weights(described, names)]
+    if folders.WEIGHTS in wanted:
+        folders.check_weight_names(names, where)
+        described = Path(fetch(allow_patterns=["config.json", folders.INDEX]))
+        patterns = [
+            *(each for each in wanted if each != folders.WEIGHTS),
+            *folders.choose_weights(described, names),
+        ]
     needed = sum(
         file.file_size or 0
         for file in listed
         if file.will_download and any(fnmatch(file.filename, pattern) for pattern in patterns)
     )
-    require_space(Path(fetch.keywords["cache_dir"]), needed, what, where)
+    folders.require_space(Path(fetch.keywords["cache_dir"]), needed, what, where)
     return patterns
 
 

@@ -37,47 +37,30 @@ from fathom.models.tokens import count_entries
 
 @dataclass(frozen=True)
 class Pointer:
-    """A model's folder and properties; stored as `model.json`.
-
-    Attributes
-    ----------
-    path : Path
-        Folder with config.json, safetensors and tokenizer files.
-    revision : str
-        Commit on the hub; empty for a local folder or a model trained by the workflow.
-    add_bos : bool or None
-        Whether every text starts with a BOS token; None leaves it to the tokenizer.
-    adapter : Path or None
-        Folder of a LoRA adapter that is merged into the model of `path` on loading.
-    quantization : str
-        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`, or were in
-        their GGUF file, such as `GGUF Q4_K_M`; empty: as stored.
-    stand_in : str
-        Model whose weights these are, because those of `name` are corrupt; empty if they are its own.
-    server : str
-        Address of the server that has the weights, with the model's name there; empty: they are in `path`.
-        Then `path` is the folder of the tokenizer, and `revision` the server's description of the model.
-    original : Path or None
-        Folder of a converted model's original tokenizer; None if not available.
-    """
+    """A model's folder and properties; stored as `model.json`."""
 
     name: str
-    path: Path
-    revision: str = ""
+    path: Path  # folder with config.json, safetensors and tokenizer files
+    revision: str = ""  # commit on the hub; empty for a local folder or a model trained by the workflow
     kind: str = "base"
     dtype: str = "float32"
     fingerprint: str = ""
     base: str = ""
-    add_bos: bool | None = None
+    add_bos: bool | None = None  # whether every text starts with a BOS token; None leaves it to the tokenizer
     chat_template: bool = False
-    adapter: Path | None = None
+    adapter: Path | None = None  # folder of a LoRA adapter that is merged into the model of `path` on loading
+    # how the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`, or were in their
+    # GGUF file, such as `GGUF Q4_K_M`; empty: as stored
     quantization: str = ""
+    # model whose weights these are, because those of `name` are corrupt; empty if they are its own
     stand_in: str = ""
     stand_in_tokens: int | None = None
+    # address of the server that has the weights, with the model's name there; empty: they are in `path`. Then
+    # `path` is the folder of the tokenizer, and `revision` the server's description of the model
     server: str = ""
     licence: str = ""
     terms: str = ""
-    original: Path | None = None
+    original: Path | None = None  # folder of a converted model's original tokenizer; None if not available
 
 
 _FOLDERS = ("path", "adapter", "original")
@@ -125,22 +108,11 @@ def open_weights(path: Path, cache: Path | None = None, terms: dict[str, str] | 
 def point_to_folder(name: str, folder: Path, revision: str = "") -> Pointer:
     """Return a pointer to the folder of a model, or of an adapter whose base is a folder.
 
-    Raises
-    ------
-    InputError
-        If an adapter names no base that is a folder.
+    Raise `InputError` if an adapter names no base that is a folder.
     """
     if is_adapter(folder):
         return Pointer(name, find_base(folder), adapter=folder)
-    origin = read_origin(folder)
-    return Pointer(
-        name,
-        folder,
-        revision,
-        quantization=origin.get("quantization", ""),
-        licence=origin.get("licence", ""),
-        terms=origin.get("terms", ""),
-    )
+    return Pointer(name, folder, revision, **read_origin(folder))
 
 
 def hash_weights(model: Any) -> str:
@@ -162,11 +134,8 @@ def check_fingerprint(pointer: Pointer) -> str:
     if pointer.adapter is not None:
         found = hash_text(found, fingerprint_folder(pointer.adapter))
     if pointer.fingerprint and pointer.fingerprint != found:
-        raise InputError(
-            f"the files of model {pointer.name!r} have changed since its pointer was written",
-            str(pointer.path),
-            "train or fetch the model again",
-        )
+        what = f"the files of model {pointer.name!r} have changed since its pointer was written"
+        raise InputError(what, str(pointer.path), "train or fetch the model again")
     return found
 
 
@@ -192,11 +161,9 @@ def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
 def refuse_server(pointer: Pointer) -> None:
     """Raise `InputError` if a model's weights, which are needed, are behind a server."""
     if pointer.server:
-        raise InputError(
-            f"{pointer.name!r} is behind a server, which gives only log-probabilities of prompts",
-            pointer.server,
-            "it can measure pairs and texts; anything else needs the weights: name their folder or hub id",
-        )
+        what = f"{pointer.name!r} is behind a server, which gives only log-probabilities of prompts"
+        hint = "it can measure pairs and texts; anything else needs the weights: name their folder or hub id"
+        raise InputError(what, pointer.server, hint)
 
 
 def load_model(
@@ -204,17 +171,10 @@ def load_model(
 ) -> tuple[Any, Any]:
     """Load a causal language model and its tokenizer, for evaluation.
 
-    Parameters
-    ----------
-    device : str, default="cpu"
-        cpu, cuda, cuda:N or auto. With auto, weights that do not fit one GPU are spread over several.
-
-    Raises
-    ------
-    InputError
-        If the model does not exist, its weights are pickled or incomplete, or its tokenizer is missing or
-        has a larger vocabulary than the model; if there is no such device, it lacks the data type or memory,
-        or the implementation of attention cannot run.
+    Raise `InputError` if the model does not exist, its weights are pickled or incomplete, or its tokenizer is
+    missing or has a larger vocabulary than the model; if there is no such device, it lacks the data type or
+    memory, or the implementation of attention cannot run. `device`: cpu, cuda, cuda:N or auto. With auto,
+    weights that do not fit one GPU are spread over several.
     """
     pointer = source if isinstance(source, Pointer) else read_pointer(source)
     settings = Scoring(dtype=dtype, device=device, attention=attention)
@@ -227,13 +187,8 @@ def load_copies(
 ) -> tuple[list[Any], Any]:
     """Load a model on each GPU that shares the work, or once over several if it does not fit one.
 
-    Parameters
-    ----------
-    gpus : int, default=1
-        Number of visible GPUs that share the work, if the device is `auto`.
-    merge : bool, optional
-        Merge an adapter, to train all weights; False: never, to train another adapter; None: in float32
-        alone, where nothing is lost.
+    `gpus`: number of visible GPUs that share the work, if the device is `auto`. `merge`: merge an adapter, to
+    train all weights; False: never, to train another adapter; None: in float32 alone, where nothing is lost.
     """
     refuse_server(pointer)
     check_folder(pointer.path)
@@ -248,18 +203,16 @@ def load_copies(
     check_quantization(quantization, copies[0][0], str(pointer.path))
     models = []
     for devices in copies:
-        place: dict[str, str] | None = {"": devices[0]}
+        place = None if devices == ["cpu"] else {"": devices[0]}
         if len(devices) > 1:
             place = map_modules(pointer.path, settings.dtype, devices, size)
-        elif devices == ["cpu"]:
-            place = None
         more = make_loading_options(pointer.path, quantization, settings.dtype)
         model = _load(pointer, config, settings, place, more)
         if pointer.adapter is not None:
             together = settings.dtype == "float32" if merge is None else merge
             model = apply_adapter(model, pointer.adapter, together).eval()
+        check_vocabulary(model, tokenizer, pointer.path)
         models.append(model)
-        check_vocabulary(models[-1], tokenizer, pointer.path)
     return models, tokenizer
 
 
@@ -272,31 +225,23 @@ def _load(
 
     logging.disable_progress_bar()
     if place is not None:
-        more = {**more, "device_map": place}
+        more["device_map"] = place
     first = "cpu" if place is None else next(iter(place.values()))
     kind = choose_class(config, str(pointer.path))
     try:
         attention = choose_attention(config, settings.attention, settings.dtype, first)
         if attention is not None:
-            more = {**more, "attn_implementation": attention}
+            more["attn_implementation"] = attention
+        more |= {"dtype": getattr(torch, settings.dtype), "use_safetensors": True, "local_files_only": True}
         model, info = kind.from_pretrained(
-            pointer.path,
-            dtype=getattr(torch, settings.dtype),
-            use_safetensors=True,
-            output_loading_info=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            **more,
+            pointer.path, output_loading_info=True, trust_remote_code=False, **more
         )
     except Exception as error:  # of any kind: each architecture trips over other values of config.json
         raise _explain(error, pointer.path, first) from error
     missing = sorted(info["missing_keys"])
     if missing:
-        raise InputError(
-            f"{len(missing)} weights are missing, e.g. {missing[0]}",
-            str(pointer.path),
-            "the folder is incomplete, or its config.json belongs to another model",
-        )
+        hint = "the folder is incomplete, or its config.json belongs to another model"
+        raise InputError(f"{len(missing)} weights are missing, e.g. {missing[0]}", str(pointer.path), hint)
     check_blocks(info["unexpected_keys"], config, pointer.path)
     if find_quantization(pointer.path) and not getattr(model, "is_quantized", False):
         _cast_weights(model, getattr(torch, settings.dtype))
@@ -324,45 +269,33 @@ def _read_config(folder: Path) -> Any:
     try:
         return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # of any kind: each architecture checks its own values
-        raise InputError(
-            f"the model's configuration cannot be read: {error}",
-            str(folder / "config.json"),
-            "copy it again; a newer architecture needs newer transformers",
-        ) from error
+        what = f"the model's configuration cannot be read: {error}"
+        hint = "copy it again; a newer architecture needs newer transformers"
+        raise InputError(what, str(folder / "config.json"), hint) from error
 
 
 def _explain(error: Exception, folder: Path, device: str) -> InputError:
     if isinstance(error, InputError):
         return error
+    what = f"the model cannot be loaded: {str(error).strip() or type(error).__name__}"
+    hint = "check its config.json and weights, or copy the whole folder again"
     if "mismatched_sizes" in str(error):  # the message of transformers: it has logged which weights
-        return InputError(
-            "the weights' shapes differ from config.json",
-            str(folder),
-            "its config.json belongs to another model: copy the whole folder again",
+        what = "the weights' shapes differ from config.json"
+        hint = "its config.json belongs to another model: copy the whole folder again"
+    elif isinstance(error, MemoryError) or "out of memory" in str(error):
+        what = f"{'memory' if device == 'cpu' else 'GPU memory'} ran out while loading the model ({device})"
+        hint = (
+            "use dtype bfloat16, a larger machine or GPU, or several GPUs; other programs may fill this one"
         )
-    if isinstance(error, MemoryError) or "out of memory" in str(error):
-        kind = "memory" if device == "cpu" else "GPU memory"
-        return InputError(
-            f"{kind} ran out while loading the model ({device})",
-            str(folder),
-            "use dtype bfloat16, a larger machine or GPU, or several GPUs; other programs may fill this one",
-        )
-    return InputError(
-        f"the model cannot be loaded: {str(error).strip() or type(error).__name__}",
-        str(folder),
-        "check its config.json and weights, or copy the whole folder again",
-    )
+    return InputError(what, str(folder), hint)
 
 
 def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:
     """Raise `InputError` if the tokenizer has more entries than the model has embeddings."""
     size, entries = model.get_input_embeddings().num_embeddings, count_entries(tokenizer)
     if entries > size:
-        raise InputError(
-            f"the tokenizer has {entries:,} entries, the model {size:,}",
-            str(folder),
-            "check that the tokenizer belongs to the model",
-        )
+        hint = "check that the tokenizer belongs to the model"
+        raise InputError(f"the tokenizer has {entries:,} entries, the model {size:,}", str(folder), hint)
 
 
 def find_context_length(model: Any) -> int | None:
@@ -375,22 +308,15 @@ def choose_attention(config: Any, wanted: str, dtype: str, device: str) -> str |
     """Return the implementation to load a model with; None leaves it to transformers.
 
     A model with soft-capped attention logits (Gemma 2) needs one that applies the cap. PyTorch's `sdpa`
-    silently gives other ranks.
-
-    Raises
-    ------
-    InputError
-        If the implementation is not installed, or cannot run this model, data type or device.
+    silently gives other ranks. Raise `InputError` if the implementation is not installed, or cannot run this
+    model, data type or device.
     """
     capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
     if wanted == "auto":
         return "eager" if capped else None
     if wanted == "sdpa" and capped:
-        raise InputError(
-            "sdpa ignores this model's soft cap of attention logits",
-            "scoring.attention",
-            "use auto, eager or flash_attention_2",
-        )
+        hint = "use auto, eager or flash_attention_2"
+        raise InputError("sdpa ignores this model's soft cap of attention logits", "scoring.attention", hint)
     if wanted == "flash_attention_2":
         _check_flash_attention(dtype, device)
     return wanted
@@ -431,8 +357,7 @@ def _check_flash_attention(dtype: str, device: str) -> None:
     if not device.startswith("cuda"):
         raise InputError("flash_attention_2 needs a GPU", where, "use auto")
     if dtype == "float32":
-        raise InputError(
-            "flash_attention_2 has no float32", where, "set scoring.dtype to bfloat16, or use auto"
-        )
+        hint = "set scoring.dtype to bfloat16, or use auto"
+        raise InputError("flash_attention_2 has no float32", where, hint)
     if not is_flash_attn_2_available():
         raise InputError("flash_attention_2 is not installed", where, "pip install flash-attn, or use auto")

@@ -59,18 +59,11 @@ class Memory(NamedTuple):
 
 
 class Training(NamedTuple):
-    """How a model is trained.
+    """How a model is trained, with micro-batches of so many `tokens`, padding included.
 
-    Attributes
-    ----------
-    tokens : int
-        Tokens of a micro-batch, padding included.
-    autocast : bool
-        Whether matrix products are in bfloat16 although the weights are not.
-    checkpointing : bool
-        Whether blocks keep only their inputs and are run again in the backward pass.
-    rank : int
-        Of an adapter's matrices; 0: all weights are trained.
+    `autocast`: matrix products are in bfloat16 although the weights are not. `checkpointing`: blocks keep
+    only their inputs and are run again in the backward pass. `rank`: of an adapter; 0: all weights are
+    trained.
     """
 
     tokens: int
@@ -83,12 +76,8 @@ class Training(NamedTuple):
 def measure_scoring(shape: Shape, dtype: Dtype, tokens: int, longest: int, device: str = "cuda") -> Memory:
     """Return the memory of ranks, perplexity and attribute rate.
 
-    Parameters
-    ----------
-    tokens : int
-        Tokens of a batch, padding included.
-    longest : int
-        Tokens of the longest sequence: a batch has at least one.
+    `tokens`: tokens of a batch, padding included. `longest`: tokens of the longest sequence: a batch has at
+    least one.
     """
     size = BYTES[dtype]
     tokens = max(tokens, longest)
@@ -183,12 +172,10 @@ def merge_adapter(memory: Memory, shape: Shape, adapter: float | None) -> Memory
 
 
 def _find_largest(*phases: dict[str, float]) -> dict[str, float]:
-    sums = [sum(terms.values()) for terms in phases]
-    return phases[sums.index(max(sums))]
+    return max(phases, key=lambda terms: sum(terms.values()))
 
 
 def _count_kept(shape: Shape, how: Training) -> float:
-    """Return the bytes that a block keeps for each token until its backward pass."""
     if how.checkpointing:
         return float(shape.width) * (2 if how.dtype != "float32" else 4)  # its input alone
     mode = "autocast" if how.autocast else "float32" if how.dtype == "float32" else ""
@@ -224,14 +211,9 @@ def count_needed_gpus(memory: Memory, card: float) -> int:
 def request_host(memory: Memory, gpu: bool, passing: float = 0.0, stored: float = 0.0) -> float:
     """Return the bytes of host memory that a job needs.
 
-    Parameters
-    ----------
-    passing : float, default=0
-        Bytes temporarily in host memory on any device, such as float32 weights of a model being read or
-        saved.
-    stored : float, default=0
-        Without a GPU, bytes of files read in another number format: their pages stay in memory beside the
-        result until all are read.
+    `passing`: bytes temporarily in host memory on any device, such as float32 weights of a model being read
+    or saved. `stored`: without a GPU, bytes of files read in another number format: their pages stay in
+    memory beside the result until all are read.
     """
     if not gpu:
         return _LIBRARIES + max(passing, memory.divided["weights"] + stored, memory.total)

@@ -19,14 +19,8 @@ from fathom.models.hub import fetch_snapshot
 from fathom.models.registry import DTYPES, Kind, ModelRow, find_folder, is_address, match_name, parse_address
 from fathom.models.shapes import parse_shape
 
-_DESCRIBING = (
-    "config.json",
-    ADAPTER_CONFIG,
-    "tokenizer_config.json",
-    "chat_template.jinja",
-    "README.md",
-    INDEX,
-)
+_DESCRIBING = ("config.json", ADAPTER_CONFIG, "tokenizer_config.json", "chat_template.jinja", "README.md",
+               INDEX)  # fmt: skip
 """Small files of a repository that describe its model."""
 HUB_NAME = re.compile(
     r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(/(?P<file>[\w.+-]+\.gguf))?(@(?P<revision>[\w./-]+))?"
@@ -37,6 +31,8 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 _CHAT = re.compile(r"(?i)(^|[-_.])(chat|instruct|it)([-_.]|$)")
 # families with their own tokenizer conventions (fathom.models.registry) by transformers' model types
 _FAMILIES = {"gemma2": "gemma-2", "gemma3": "gemma-3", "gemma3_text": "gemma-3"}
+_OWN: dict[str, Any] = dict.fromkeys(("base_of", "stand_in", "original", "weights", "asked"), "")
+"""What a row made from another does not take over."""
 
 
 class Resolved(NamedTuple):
@@ -50,14 +46,10 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: s
     """Return the rows of models as people name them.
 
     A name is that of a row, or the start of one (`smollm2`); an id of the hub, with `@REVISION` or a GGUF
-    file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the
-    hub. Rows of models of the hub are made from their small files, and pinned to the commit. A name already
-    given to a row stands for it, so the hub is asked only once.
-
-    Raises
-    ------
-    InputError
-        If a name fits nothing or several rows, or the hub lacks or refuses the model.
+    file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the hub.
+    Rows of models of the hub are made from their small files, and pinned to the commit. A name already given
+    to a row stands for it, so the hub is asked only once. Raise `InputError` if a name fits nothing or
+    several rows, or the hub lacks or refuses the model.
     """
     names: dict[str, None] = {}
     new: dict[str, ModelRow] = {}
@@ -76,11 +68,7 @@ def place_rows(entries: Iterable[ModelRow], registry: Path) -> list[ModelRow]:
 
 def write_models(path: Path, entries: Iterable[ModelRow]) -> None:
     """Write rows to a table of models, see :func:`place_rows`."""
-    rows = [
-        {name: "" if vars(entry)[name] is None else vars(entry)[name] for name in MODELS.names}
-        for entry in entries
-    ]
-    write_rows(path, rows, MODELS)
+    write_rows(path, ([vars(entry)[name] for name in MODELS.names] for entry in entries), MODELS)
 
 
 def close_over(entries: Iterable[ModelRow], known: Mapping[str, ModelRow]) -> list[ModelRow]:
@@ -140,23 +128,12 @@ def _find_pinned(match: re.Match[str], known: Mapping[str, ModelRow]) -> list[Mo
 def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     address = parse_address(name)
     if not address.name:
-        raise InputError(
-            f"{name} does not name a model", where, "write ADDRESS#NAME, with the name at the server"
-        )
+        hint = "write ADDRESS#NAME, with the name at the server"
+        raise InputError(f"{name} does not name a model", where, hint)
     *before, original = find_rows(address.name, known, where)
-    row = replace(
-        original,
-        name=_free(f"{original.name}-served", name, known),
-        source=name,
-        revision="",
-        base_of="",
-        adapter_of="",
-        quantization="",
-        stand_in="",
-        original=original.name,
-        weights="",
-        asked="",
-    )
+    free = _free(f"{original.name}-served", name, known)
+    empty = {**_OWN, **dict.fromkeys(("revision", "adapter_of", "quantization"), "")}
+    row = replace(original, **empty | {"name": free, "source": name, "original": original.name})
     return [*before, original, row]
 
 
@@ -168,9 +145,9 @@ def _describe_path(path: Path, known: Mapping[str, ModelRow], where: str) -> lis
     name = _free(_clean(path.resolve().stem if path.is_file() else path.resolve().name), source, known)
     if path.is_file():
         header = read_header(path)
-        is_chat = "tokenizer.chat_template" in header.metadata and _is_chat_name(name)
+        is_chat = "tokenizer.chat_template" in header.metadata and _CHAT.search(name)
         kind: Kind = "chat" if is_chat else "base"
-        return [_make(name, str(header.architecture), source, "", kind, None, "float32")]
+        return [ModelRow(name, header.architecture, source, "", kind, "", None, None, "float32")]
     return _describe_folder(path, name, source, "", known, where)
 
 
@@ -185,9 +162,8 @@ def _describe_hub(match: re.Match[str], known: Mapping[str, ModelRow], where: st
     source = "/".join(filter(None, (identifier, file)))
     name = _free(_clean(name), source, known, _clean(identifier.replace("/", "-")))
     if file:
-        return [
-            _make(name, "gguf", source, commit, "chat" if _is_chat_name(name) else "base", None, "float32")
-        ]
+        kind: Kind = "chat" if _CHAT.search(name) else "base"
+        return [ModelRow(name, "gguf", source, commit, kind, "", None, None, "float32")]
     return _describe_folder(folder, name, source, commit, known, where)
 
 
@@ -200,8 +176,7 @@ def _describe_folder(
         base = named if HUB_NAME.fullmatch(named) and not Path(named).is_dir() else str(find_base(folder))
         log.info("%s is an adapter of %s", source, base)
         *before, below = find_rows(base, known, f"{where}, base of {source}")
-        row = replace(below, name=name, source=source, revision=revision, adapter_of=below.name, base_of="",
-                      stand_in="", original="", weights="", asked="")  # fmt: skip
+        row = replace(below, name=name, source=source, revision=revision, adapter_of=below.name, **_OWN)
         return [*before, below, row]
     if not (folder / "config.json").is_file():
         hint = "name a model in safetensors, an adapter, or a GGUF file: OWNER/NAME/FILE.gguf"
@@ -215,19 +190,11 @@ def _describe_folder(
     card = _read_card(folder)
     above = card.get("base_model")
     above = above[0] if isinstance(above, list) and above else above
-    kind: Kind = "chat" if _has_template(folder) and (above or _is_chat_name(name)) else "base"
+    kind: Kind = "chat" if _has_template(folder) and (above or _CHAT.search(name)) else "base"
     base_of = next((each.name for each in known.values() if kind == "chat" and each.source == above), "")
     known_dtype = dtype if dtype in DTYPES else "float32"
-    parameters = shape.parameters if shape else None
-    row = _make(name, _FAMILIES.get(design, design), source, revision, kind, parameters, known_dtype)
-    return [replace(row, base_of=base_of)]
-
-
-def _make(
-    name: str, family: str, source: str, revision: str, kind: Kind, parameters: int | None, dtype: str
-) -> ModelRow:
-    """Return a row, without tokens seen, which no file gives."""
-    return ModelRow(name, family, source, revision, kind, "", parameters, None, dtype)
+    parameters, family = shape.parameters if shape else None, _FAMILIES.get(design, design)
+    return [ModelRow(name, family, source, revision, kind, base_of, parameters, None, known_dtype)]
 
 
 def _read_card(folder: Path) -> dict[str, Any]:
@@ -250,18 +217,10 @@ def _has_template(folder: Path) -> bool:
     return said or (folder / "chat_template.jinja").is_file()
 
 
-def _is_chat_name(name: str) -> bool:
-    return _CHAT.search(name) is not None
-
-
 def _clean(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "model"
 
 
 def _free(name: str, source: str, known: Mapping[str, ModelRow], longer: str = "") -> str:
-    names = (
-        name,
-        *([longer] if longer else []),
-        *(f"{name}-{number}" for number in range(2, len(known) + 3)),
-    )
-    return next(each for each in names if each not in known or known[each].source == source)
+    names = (name, longer, *(f"{name}-{number}" for number in range(2, len(known) + 3)))
+    return next(each for each in names if each and (each not in known or known[each].source == source))

@@ -21,12 +21,8 @@ from fathom.models.placement import find_input_device
 class OpenModel:
     """A model for several measurements, loaded when the first of them needs it.
 
-    Parameters
-    ----------
-    threads : int, default=1
-        PyTorch threads; reference results use 1.
-    gpus : int, default=1
-        Number of visible GPUs that share the work, if `settings.device` is `auto`; 0: none, the processor.
+    `threads`: of PyTorch; reference results use 1. `gpus`: number of visible GPUs that share the work,
+    if `settings.device` is `auto`; 0: none, the processor.
     """
 
     def __init__(self, pointer: Pointer, settings: Scoring, threads: int = 1, gpus: int = 1) -> None:
@@ -66,12 +62,8 @@ class OpenModel:
         check_folder(self.pointer.path)
         if self.pointer.adapter is not None:
             check_adapter(self.pointer.adapter)
-        machine = describe_device(self._devices[0])
+        machine = describe_device(pick_devices(self.settings.device, "scoring.device", self._gpus)[0])
         return [identify(self.pointer), self.settings.model_dump(mode="json"), self._threads, machine]
-
-    @cached_property
-    def _devices(self) -> list[str]:
-        return pick_devices(self.settings.device, "scoring.device", self._gpus)
 
     @cached_property
     def _loaded(self) -> tuple[list[Any], Any]:
@@ -85,17 +77,10 @@ class OpenModel:
 class Measurement:
     """A measurement of a model, from files to files.
 
-    Attributes
-    ----------
-    name : str
-        Unique among the measurements of a model, such as `cs.AI.perplexity`.
-    module : str
-        The module that measures; its source and its imports decide whether a result is current.
-    settings : JSON values or sections of the configuration
-        What the result depends on besides `Scoring`.
-    measure : callable
-        Takes the model, the names of the files to write in the order of `outputs`, and as `resume` the state
-        of an earlier attempt that was stopped.
+    `name` is unique among the measurements of a model, such as `cs.AI.perplexity`. The source of `module` and
+    of what it imports decides whether a result is current; `settings` are what it depends on besides
+    `Scoring`. `measure` takes the model, the names of the files to write in the order of `outputs`, and as
+    `resume` the state of an earlier attempt that was stopped.
     """
 
     name: str

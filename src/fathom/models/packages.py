@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -62,19 +61,19 @@ def fetch_package(
 
     Wheels are downloaded by pip from the index that it is configured for; their hashes and that of the file
     are checked. The table of packages lies beside the `registry`, else it is Fathom's own. Files go to
-    `cache`; None: beside the hub's.
-
-    Raises
-    ------
-    InputError
-        If the package is not in the table, cannot be downloaded, or has other content; nothing is left then.
+    `cache`; None: beside the hub's. Raise `InputError` if the package is not in the table, cannot be
+    downloaded, or has other content; nothing is left then.
     """
     from filelock import FileLock
     from huggingface_hub.constants import HF_HOME
 
     beside = Path(registry).parent / TABLE
     table = beside if beside.is_file() else find_own(f"config/{TABLE}")
-    package = _find_package(source.removeprefix(PREFIX), table, where)
+    name = source.removeprefix(PREFIX)
+    packages = read_values(require_file(table, f"{where} names a package: list it there"))
+    if name not in packages:
+        raise InputError(f"package {name!r} is not in {table}", where, suggest(name, packages))
+    package = check_values(packages[name], Package, f"{table}, {name}")
     terms = {"licence": package.licence, "terms": package.terms}
     folder = (cache or Path(HF_HOME) / "fathom") / "packages" / package.sha256[:16]
     file = folder / package.file
@@ -94,9 +93,8 @@ def _fetch(source: str, package: Package, file: Path, where: str) -> None:
     from huggingface_hub.constants import HF_HUB_OFFLINE
 
     if HF_HUB_OFFLINE:
-        raise InputError(
-            f"{source} was not fetched yet", where, "HF_HUB_OFFLINE is set: unset it to fetch models"
-        )
+        hint = "HF_HUB_OFFLINE is set: unset it to fetch models"
+        raise InputError(f"{source} was not fetched yet", where, hint)
     log.warning(
         "%s, %s, is fetched once. Licence: %s. Terms: %s",
         *(package.file, format_size(package.size), package.licence, package.terms),
@@ -112,13 +110,6 @@ def _fetch(source: str, package: Package, file: Path, where: str) -> None:
         _check_hash(temporary, package.sha256, f"the file in {source}", where)
 
 
-def _find_package(name: str, table: Path, where: str) -> Package:
-    packages = read_values(require_file(table, f"{where} names a package: list it there"))
-    if name not in packages:
-        raise InputError(f"package {name!r} is not in {table}", where, suggest(name, packages))
-    return check_values(packages[name], Package, f"{table}, {name}")
-
-
 def download_wheel(wheel: Wheel, folder: Path, where: str) -> Path:
     """Download a wheel to a new folder, and check its hash; no code of it is run."""
     options = ("--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--quiet", "--quiet")
@@ -126,28 +117,18 @@ def download_wheel(wheel: Wheel, folder: Path, where: str) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = list(folder.glob("*.whl")) if folder.is_dir() else []
     if done.returncode or len(found) != 1:
-        raise InputError(
-            f"{wheel.requirement} cannot be downloaded: {_find_reason(done.stderr.splitlines())}",
-            where,
-            "check the network and pip's index, and start again",
-        )
+        said = [line.removeprefix("ERROR:").strip() for line in done.stderr.splitlines() if line.strip()]
+        what = f"{wheel.requirement} cannot be downloaded: {said[-1] if said else 'pip gives no reason'}"
+        raise InputError(what, where, "check the network and pip's index, and start again")
     _check_hash(found[0], wheel.sha256, wheel.requirement, where)
     return found[0]
-
-
-def _find_reason(lines: Iterable[str]) -> str:
-    said = [line.removeprefix("ERROR:").strip() for line in lines if line.strip()]
-    return said[-1] if said else "pip gives no reason"
 
 
 def _check_hash(file: Path, expected: str, what: str, where: str) -> None:
     found = hash_file(file)
     if found != expected:
-        raise InputError(
-            f"{what} has SHA-256 {found}, not the pinned {expected}",
-            where,
-            f"it was deleted; give a newer version its own line in {TABLE}",
-        )
+        hint = f"it was deleted; give a newer version its own line in {TABLE}"
+        raise InputError(f"{what} has SHA-256 {found}, not the pinned {expected}", where, hint)
 
 
 _KEY = "sentences.splitter"
@@ -164,15 +145,7 @@ class Pipeline(Section):
 def is_fetched(splitter: str, table: Path | str) -> bool:
     """Say whether a splitter is fetched: neither the rules, nor a folder, nor installed.
 
-    Parameters
-    ----------
-    splitter : str
-        `sentences.splitter` of the configuration.
-
-    Raises
-    ------
-    InputError
-        If there is no such pipeline, here or in the table.
+    Raise `InputError` if there is no such pipeline, here or in the table.
     """
     if splitter == RULES or is_installed(splitter):
         return False

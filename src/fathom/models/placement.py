@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 from fathom.jobs.devices import count_torch_gpus, pick_devices
 from fathom.jobs.program import log
-from fathom.models.folders import format_size, list_weights
+from fathom.models.folders import format_size, list_weights, read_shapes
 from fathom.models.memory import BYTES, Training, measure_training
 from fathom.models.quantization import find_quantization, is_small
 from fathom.models.shapes import read_shape
@@ -45,41 +45,21 @@ class WeightSize(NamedTuple):
 def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = None) -> WeightSize:
     """Return the size of a model's weights in memory, from the headers of its files.
 
-    Parameters
-    ----------
-    folder : Path
-        Model folder with safetensors.
-    dtype : {"float32", "bfloat16", "float16"}
-        Data type in memory, also of FP8 and MXFP4, which are unpacked; other packed weights are integers,
-        which keep theirs.
-    bytes_per_weight : float, optional
-        Of matrices that are quantised on loading: all but embeddings and the output layer.
-
-    Raises
-    ------
-    InputError
-        If a file is damaged.
+    `dtype` is the data type in memory, also of FP8 and MXFP4, which are unpacked; other packed weights are
+    integers, which keep theirs. `bytes_per_weight`: of matrices that are quantised on loading: all but
+    embeddings and the output layer. Raise `InputError` if a file is damaged.
     """
-    from safetensors import SafetensorError, safe_open
-
     total, largest, stored_as = 0.0, 0, find_quantization(folder)
     for path in list_weights(folder):
-        try:
-            with safe_open(path, "np") as stored:
-                names = stored.keys()
-                for name in names:
-                    part = stored.get_slice(name)
-                    shape, kind = part.get_shape(), part.get_dtype()
-                    count, is_floating = _count_unpacked(name, math.prod(shape), kind, stored_as)
-                    matrix = len(shape) == 2
-                    each: float = BYTES[dtype] if is_floating else _PACKED_BYTES.get(kind, 1)
-                    if bytes_per_weight and is_floating and matrix and not _OUTER.search(name):
-                        each = bytes_per_weight
-                    total += count * each
-                    if is_floating and matrix:
-                        largest = max(largest, count)
-        except (SafetensorError, OSError) as error:
-            raise InputError(f"the model cannot be loaded: {error}", str(path)) from error
+        for name, (shape, kind) in read_shapes(path).items():
+            count, is_floating = _count_unpacked(name, math.prod(shape), kind, stored_as)
+            matrix = len(shape) == 2
+            each: float = BYTES[dtype] if is_floating else _PACKED_BYTES.get(kind, 1)
+            if bytes_per_weight and is_floating and matrix and not _OUTER.search(name):
+                each = bytes_per_weight
+            total += count * each
+            if is_floating and matrix:
+                largest = max(largest, count)
     # the output layer is the largest matrix of most models
     return WeightSize(math.ceil(total), 0 if dtype == "float32" else 4 * largest)
 
@@ -100,19 +80,10 @@ def choose_devices(
 ) -> tuple[list[list[str]], WeightSize]:
     """Choose the devices of each copy of a model.
 
-    Parameters
-    ----------
-    gpus : int
-        With `auto`, how many GPUs share the work if the weights fit one: each has a copy. If they do not,
-        there is one copy, over the fewest of the visible GPUs that hold it.
-    bytes_per_weight : float, optional
-        Of weights that are quantised on loading.
-
-    Raises
-    ------
-    InputError
-        If the weights do not fit into the GPUs (the hint says how many would do), or a GPU lacks the data
-        type. See also :func:`fathom.jobs.devices.pick_devices`.
+    Raise `InputError` if the weights do not fit into the GPUs (the hint says how many would do), or a GPU
+    lacks the data type. See also :func:`fathom.jobs.devices.pick_devices`. `gpus`: with `auto`, how many GPUs
+    share the work if the weights fit one: each has a copy. If they do not, there is one copy, over the fewest
+    of the visible GPUs that hold it. `bytes_per_weight`: of weights that are quantised on loading.
     """
     import torch
 
@@ -165,7 +136,6 @@ def room_for_weights(free: int) -> int:
 
 
 def _describe_lack(size: WeightSize, memory: Sequence[tuple[int, int]], where: str) -> InputError:
-    """Return the error for weights that do not fit; `memory`: free and all bytes of each GPU."""
     free, present = (sum(column) for column in zip(*memory, strict=True))
     largest = max(total for _, total in memory)
     names = "the visible GPU has" if len(memory) == 1 else f"the {len(memory)} visible GPUs have"
@@ -177,11 +147,9 @@ def _describe_lack(size: WeightSize, memory: Sequence[tuple[int, int]], where: s
             "other programs fill the memory: wait for them, or choose another GPU (device cuda:N)",
         )
     count = math.ceil(size.total / room_for_weights(largest))
-    return InputError(
-        f"the weights need {format_size(size.total)} of GPU memory, {names} {format_size(present)}",
-        where,
-        f"{count} GPUs of this size would do; or dtype bfloat16 instead of float32, or a quantised model",
-    )
+    what = f"the weights need {format_size(size.total)} of GPU memory, {names} {format_size(present)}"
+    hint = f"{count} GPUs of this size would do; or dtype bfloat16 instead of float32, or a quantised model"
+    return InputError(what, where, hint)
 
 
 def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSize) -> dict[str, Any]:

@@ -55,19 +55,13 @@ def choose_quantization(folder: Path, wanted: str) -> str:
     if wanted.startswith(UNPACKED):
         return ""
     if stored and stored not in QUANTIZATIONS:
-        raise InputError(
-            f"the weights are quantised by {stored}, which is not supported",
-            str(folder),
-            f"known: {', '.join(QUANTIZATIONS)}; or use the model before it was quantised, or a server",
-        )
+        hint = f"known: {', '.join(QUANTIZATIONS)}; or use the model before it was quantised, or a server"
+        raise InputError(f"the weights are quantised by {stored}, which is not supported", str(folder), hint)
     if wanted and stored and wanted != stored:
         raise InputError(f"the weights are stored as {stored}, not {wanted}", str(folder), "correct the row")
     if wanted and not stored and wanted not in _BYTES:
-        raise InputError(
-            f"the weights are not stored as {wanted}",
-            str(folder),
-            f"name the repository of the quantised weights, or choose {' or '.join(_BYTES)}",
-        )
+        hint = f"name the repository of the quantised weights, or choose {' or '.join(_BYTES)}"
+        raise InputError(f"the weights are not stored as {wanted}", str(folder), hint)
     return wanted or stored
 
 
@@ -75,11 +69,8 @@ def check_quantization(quantization: str, device: str, where: str) -> None:
     """Raise `InputError` if quantised weights lack their library or a GPU."""
     missing = [name for name in _LIBRARIES.get(quantization, ()) if find_spec(name) is None]
     if missing:
-        raise InputError(
-            f"weights in {quantization} need {' and '.join(missing)}, not installed here",
-            where,
-            f"pip install {' '.join(missing)}",
-        )
+        what = f"weights in {quantization} need {' and '.join(missing)}, not installed here"
+        raise InputError(what, where, f"pip install {' '.join(missing)}")
     if is_small(quantization) and not device.startswith("cuda"):
         raise InputError(f"weights in {quantization} need a GPU", where, "set scoring.device to auto or cuda")
 

@@ -1,7 +1,7 @@
 """The model registry, `config/models.tsv`: models from the hub, from local folders or behind servers."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -29,53 +29,32 @@ BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "
 
 @dataclass(frozen=True)
 class ModelRow:
-    """One row of the registry.
-
-    Attributes
-    ----------
-    family : str
-        Models of one family share a tokenizer and its conventions.
-    source : str
-        Hub id, with `/FILE.gguf` if it is such a file; path of a local folder or GGUF file, absolute or
-        relative to the registry; or `package:NAME==VERSION`.
-    revision : str
-        Commit of the hub repository; empty: the newest, which is recorded when it is fetched.
-    chat_template : bool
-        Whether to score inside the chat template: the name ends in `@chat`. Not a column of the registry.
-    adapter_of : str
-        For a LoRA adapter, which `source` then names, the name of the model that it is applied to.
-    quantization : str
-        One of :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
-    stand_in : str
-        The model that takes this one's place if its weights are corrupt, or empty.
-    cutoff : str
-        Last day of the text that it was pretrained on (`YYYY-MM-DD`), or empty.
-    original : str
-        For a converted or quantised model, the row of the original, whose tokenizer is compared. For one
-        behind a server, the row whose tokenizer encodes.
-    weights : {"", "pickled"}
-        Whether the source is known to have only pickled weights.
-    asked : str
-        The name that the row was made for, see :func:`fathom.models.named.resolve_models`, which
-        configurations may use.
-    """
+    """One row of the registry."""
 
     name: str
-    family: str
+    family: str  # models of one family share a tokenizer and its conventions
+    # hub id, with `/FILE.gguf` if it is such a file; path of a local folder or GGUF file, absolute or
+    # relative to the registry; or `package:NAME==VERSION`
     source: str
-    revision: str
+    revision: str  # commit of the hub repository; empty: the newest, which is recorded when it is fetched
     kind: Kind
     base_of: str
     parameters: int | None
     tokens: int | None
     dtype: str
+    # whether to score inside the chat template: the name ends in `@chat`. Not a column of the registry
     chat_template: bool = False
+    # for a LoRA adapter, which `source` then names, the name of the model that it is applied to
     adapter_of: str = ""
-    quantization: str = ""
-    stand_in: str = ""
-    cutoff: str = ""
+    quantization: str = ""  # one of :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored
+    stand_in: str = ""  # the model that takes this one's place if its weights are corrupt, or empty
+    cutoff: str = ""  # last day of the text that it was pretrained on (`YYYY-MM-DD`), or empty
+    # for a converted or quantised model, the row of the original, whose tokenizer is compared. For one behind
+    # a server, the row whose tokenizer encodes
     original: str = ""
-    weights: str = ""
+    weights: str = ""  # whether the source is known to have only pickled weights
+    # the name that the row was made for, see :func:`fathom.models.named.resolve_models`, which configurations
+    # may use
     asked: str = ""
 
     @property
@@ -93,81 +72,55 @@ def read_registry(path: Path | str) -> dict[str, ModelRow]:
             raise InputError(f"duplicate model {entry.name!r}", where, "give each row its own name")
         entries[entry.name] = entry
     for entry in entries.values():
-        for column in ("base_of", "original"):
-            named = getattr(entry, column)
-            if named and named not in entries:
-                raise InputError(f"{column} of {entry.name!r} names an unknown model, {named!r}", str(path))
-        _check_served(entry, str(path))
-        _check_adapter(entry, entries, str(path))
-        _check_stand_in(entry, entries, str(path))
+        for what, hint in _find_faults(entry, entries):
+            raise InputError(what, str(path), hint)
     return entries
 
 
-def _check_served(entry: ModelRow, path: str) -> None:
-    if not is_address(entry.source):
-        return
-    if not parse_address(entry.source).name:
-        raise InputError(
-            f"source of {entry.name!r} does not name a model", path, f"write {entry.source}#NAME"
-        )
-    if not entry.original:
-        raise InputError(
-            f"{entry.name!r} is behind a server and has no tokenizer",
-            path,
-            "name the row of the same model on the hub or in a folder in column original, for its tokenizer",
-        )
-    given = [name for name in ("revision", "adapter_of", "quantization", "stand_in") if getattr(entry, name)]
-    if given:
-        raise InputError(
-            f"{given[0]} of {entry.name!r}: its weights are behind a server", path, "leave it empty"
-        )
+def _find_faults(entry: ModelRow, entries: dict[str, ModelRow]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong in what a row says of other rows, with a hint; only the first is sure to hold."""
+    name, base = entry.name, entries.get(entry.adapter_of)
+    for column in ("base_of", "original"):
+        if (named := getattr(entry, column)) and named not in entries:
+            yield f"{column} of {name!r} names an unknown model, {named!r}", ""
+    if is_address(entry.source):
+        if not parse_address(entry.source).name:
+            yield f"source of {name!r} does not name a model", f"write {entry.source}#NAME"
+        if not entry.original:
+            hint = "name the row of the same model on the hub or in a folder in column original"
+            yield f"{name!r} is behind a server and has no tokenizer", f"{hint}, for its tokenizer"
+        for column in ("revision", "adapter_of", "quantization", "stand_in"):
+            if getattr(entry, column):
+                yield f"{column} of {name!r}: its weights are behind a server", "leave it empty"
+    if entry.adapter_of and base is None:
+        hint = "add a row for the base model"
+        yield f"adapter_of of {name!r} names an unknown model, {entry.adapter_of!r}", hint
+    if base and base.adapter_of:
+        yield f"adapter_of of {name!r} names another adapter, {entry.adapter_of!r}", ""
+    if base and (entry.quantization or base.quantization):
+        hint = "name the model in full precision, which also fits a QLoRA adapter"
+        yield f"{name!r} is an adapter over a quantised model", hint
+    yield from _find_stand_in_faults(entry, entries)
 
 
-def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    if not entry.adapter_of:
-        return
-    if entry.adapter_of not in entries:
-        raise InputError(
-            f"adapter_of of {entry.name!r} names an unknown model, {entry.adapter_of!r}",
-            path,
-            "add a row for the base model",
-        )
-    if entries[entry.adapter_of].adapter_of:
-        raise InputError(f"adapter_of of {entry.name!r} names another adapter, {entry.adapter_of!r}", path)
-    if entry.quantization or entries[entry.adapter_of].quantization:
-        raise InputError(
-            f"{entry.name!r} is an adapter over a quantised model",
-            path,
-            "name the model in full precision, which also fits a QLoRA adapter",
-        )
-
-
-def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    """Raise `InputError` for stand-ins that are unknown, unfit or form a circle."""
-    named = [entry.name]
-    while stand_in := entries[named[-1]].stand_in:
+def _find_stand_in_faults(entry: ModelRow, entries: dict[str, ModelRow]) -> Iterator[tuple[str, str]]:
+    name, passed = entry.name, [entry.name]
+    while stand_in := entries[passed[-1]].stand_in:
         if stand_in not in entries:
-            raise InputError(f"stand_in of {named[-1]!r} names an unknown model, {stand_in!r}", path)
-        if stand_in in named:
-            raise InputError(f"{' > '.join([*named, stand_in])}: stand-ins go in a circle", path)
-        named.append(stand_in)
+            yield f"stand_in of {passed[-1]!r} names an unknown model, {stand_in!r}", ""
+        if stand_in in passed:
+            yield f"{' > '.join([*passed, stand_in])}: stand-ins go in a circle", ""
+        passed.append(stand_in)
         if entries[stand_in].adapter_of != entry.adapter_of:
-            raise InputError(
-                f"stand_in of {entry.name!r}, {stand_in!r}, is not applied to the same model", path
-            )
+            yield f"stand_in of {name!r}, {stand_in!r}, is not applied to the same model", ""
         if entry.tokens is not None and entries[stand_in].tokens is None:
-            raise InputError(
-                f"stand_in of {entry.name!r}, {stand_in!r}, has no tokens", path, "fill in its column tokens"
-            )
+            yield f"stand_in of {name!r}, {stand_in!r}, has no tokens", "fill in its column tokens"
 
 
 def match_name(name: str, known: Iterable[str], where: str) -> str:
     """Return the row that a name matches: `smollm2` for `SmolLM2-135M-...`.
 
-    Raises
-    ------
-    InputError
-        If it fits none or several.
+    Raise `InputError` if it fits none or several.
     """
     fitting = list_fitting(name, known := list(known))
     if not fitting:
@@ -203,9 +156,8 @@ def find_model(entries: dict[str, ModelRow], name: str, path: Path | str) -> Mod
     if asked.chat:
         entry = find_model(entries, asked.plain, path)
         if entry.kind != "chat":
-            raise InputError(
-                f"{entry.name!r} is not a chat model", str(path), "score it without a chat template"
-            )
+            hint = "score it without a chat template"
+            raise InputError(f"{entry.name!r} is not a chat model", str(path), hint)
         return replace(entry, name=name, chat_template=True)
     if name not in entries:
         raise InputError(f"unknown model {name!r}", str(path), suggest(name, entries))
@@ -223,22 +175,16 @@ def _make_entry(row: Row, where: str) -> ModelRow:
         if not row[column]:
             raise InputError(f"empty {column}", where)
     if not re.fullmatch(NAME, row["name"]):
-        raise InputError(
-            f"name = {row['name']!r}: it becomes the name of a folder",
-            where,
-            "letters, digits, dot, underscore, hyphen; the id on the hub goes into the column source",
-        )
+        hint = "letters, digits, dot, underscore, hyphen; the id on the hub goes into the column source"
+        raise InputError(f"name = {row['name']!r}: it becomes the name of a folder", where, hint)
     if _START.match(row["source"]) and not row["source"].startswith("/") and not is_address(row["source"]):
         hint = "an id on the hub, the path of a folder, or http://ADDRESS/v1#NAME"
         raise InputError("no model has such an address", f"{where}: {hide_secrets(row['source'])}", hint)
-    kind, dtype = row["kind"], row["dtype"]
-    if kind not in get_args(Kind):
-        raise InputError(f"kind = {kind!r}", where, f"one of: {', '.join(get_args(Kind))}")
-    if dtype not in DTYPES:
-        raise InputError(f"dtype = {dtype!r}", where, f"one of: {', '.join(DTYPES)}")
-    quantization = row["quantization"]
-    if quantization and quantization not in QUANTIZATIONS:
-        raise InputError(f"quantization = {quantization!r}", where, f"one of: {', '.join(QUANTIZATIONS)}")
+    known = {"kind": get_args(Kind), "dtype": DTYPES, "quantization": ("", *QUANTIZATIONS)}
+    for column, values in known.items():
+        if row[column] not in values:
+            hint = f"one of: {', '.join(filter(None, values))}"
+            raise InputError(f"{column} = {row[column]!r}", where, hint)
     if row["weights"] not in ("", PICKLED):
         hint = f"{PICKLED}, or nothing if they are in safetensors or GGUF"
         raise InputError(f"weights = {row['weights']!r}", where, hint)
@@ -306,9 +252,6 @@ def parse_address(source: str) -> Address:
     except ValueError:
         fits = False
     if not fits:
-        raise InputError(
-            "not the address of a server",
-            hide_secrets(source),
-            f"such as http://localhost:8000/v1#NAME; a key is given by the variable {KEY_VARIABLE}",
-        )
+        hint = f"such as http://localhost:8000/v1#NAME; a key is given by the variable {KEY_VARIABLE}"
+        raise InputError("not the address of a server", hide_secrets(source), hint)
     return Address(url.rstrip("/"), name)

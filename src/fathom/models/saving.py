@@ -56,18 +56,10 @@ def save_trained(folder: Path, model: Any, tokenizer: Any, start: Pointer) -> No
 
 def point_to_trained(name: str, folder: Path, start: Pointer) -> Pointer:
     """Return the pointer of a model written by :func:`save_trained`, with its fingerprint."""
-    whole = not (folder / ADAPTER_CONFIG).is_file()
-    made = Pointer(
-        name,
-        folder if whole else start.path,
-        kind=start.kind,
-        base=start.name,
-        add_bos=start.add_bos,
-        adapter=None if whole else folder,
-        quantization="" if whole else start.quantization,
-        licence=start.licence,
-        terms=start.terms,
-    )
+    kept = {key: getattr(start, key) for key in ("kind", "add_bos", "licence", "terms")}
+    made = Pointer(name, folder, base=start.name, **kept)
+    if (folder / ADAPTER_CONFIG).is_file():
+        made = replace(made, path=start.path, adapter=folder, quantization=start.quantization)
     return replace(made, fingerprint=check_fingerprint(made))
 
 
@@ -78,11 +70,8 @@ def _join(name: str, layer: Any, alone: bool) -> tuple[Any, Any]:
     firsts, seconds = [], []
     for each, first in layer.lora_A.items():
         if layer.use_dora.get(each) or first.bias is not None or layer.lora_B[each].bias is not None:
-            raise InputError(
-                "an adapter with magnitudes (DoRA) or biases cannot be trained further",
-                name,
-                "merge it with PEFT, save the whole model, and start from that",
-            )
+            what = "an adapter with magnitudes (DoRA) or biases cannot be trained further"
+            raise InputError(what, name, "merge it with PEFT, save the whole model, and start from that")
         firsts.append(first.weight.detach().float())
         seconds.append(layer.lora_B[each].weight.detach().float() * (1 if alone else layer.scaling[each]))
     return torch.cat(firsts).contiguous(), torch.cat(seconds, 1).contiguous()
@@ -122,12 +111,8 @@ def _name_base(base: Path, folder: Path) -> dict[str, str | None]:
 class Checkpoints(Resume):
     """The state of a training, with its checkpoints.
 
-    Parameters
-    ----------
-    steps : collection of int
-        Steps whose models are kept.
-    resumes : bool
-        Whether to save the state as well; not with several processes.
+    `steps`: steps whose models are kept. `resumes`: whether to save the state as well; not with several
+    processes.
     """
 
     def __init__(
@@ -151,20 +136,17 @@ class Checkpoints(Resume):
         saved = super().load() if self._resumes else None
         if saved is None:
             return None
-        missing = [
-            step for step in self.steps if step <= saved.values["step"] and not self._name(step).is_dir()
-        ]
-        if missing:
+        kept = [step for step in self.steps if step <= saved.values["step"]]
+        if missing := [step for step in kept if not self._name(step).is_dir()]:
             log.info("starting afresh: the checkpoint of step %s is missing", missing[0])
             return None
         return saved
 
     def keep(self, step: int, model: Any) -> None:
         """Write the model of a step, or its adapter, if the step is to be kept."""
-        if step not in self.steps:
-            return
-        save_trained(self._name(step), model, self._tokenizer, self._start)
-        log.info("checkpoint of step %s kept", step)
+        if step in self.steps:
+            save_trained(self._name(step), model, self._tokenizer, self._start)
+            log.info("checkpoint of step %s kept", step)
 
     def publish(self, folder: Path, model: str) -> None:
         """Write a folder with each checkpoint and its pointer, `step{N}` and `step{N}.json`.

@@ -77,16 +77,8 @@ def pack_sequences(
     """Concatenate a split's documents, each ended by EOS, and cut them into sequences of equal length.
 
     The packing's seed and the document ids determine the order of documents. An incomplete last sequence is
-    dropped. Without `max_sequences` all text is used.
-
-    Returns
-    -------
-    ndarray of shape (n_sequences, length), int64
-
-    Raises
-    ------
-    InputError
-        If the tokenizer has no EOS token.
+    dropped. Without `max_sequences` all text is used. The result is of shape (n_sequences, length), int64.
+    Raise `InputError` if the tokenizer has no EOS token.
     """
     import numpy as np
 
@@ -121,11 +113,8 @@ def pack_splits(
     valid = pack_sequences(texts, "adapt-valid", tokenizer, packing, max_valid)
     for split, found, least in (("adapt-train", train, batch), ("adapt-valid", valid, 1)):
         if len(found) < least:
-            raise InputError(
-                f"too little text: split {split} has {len(found)} sequences, one batch needs {least}",
-                "texts",
-                _HINT,
-            )
+            what = f"too little text: split {split} has {len(found)} sequences, one batch needs {least}"
+            raise InputError(what, "texts", _HINT)
     return train, valid
 
 

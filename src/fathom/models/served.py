@@ -15,7 +15,6 @@ from fathom.config.served import Served
 from fathom.errors import InputError
 from fathom.io.bounded_requests import read_key
 from fathom.io.files import read_json
-from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.services import RefusedRequestError, RequestLimits, Service
 from fathom.models.folders import load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint
@@ -31,7 +30,7 @@ from fathom.models.served_answers import (
     read_spellings,
     read_vocabulary,
 )
-from fathom.models.tokens import count_entries, encode_prompts
+from fathom.models.tokens import count_entries, decode_texts, encode_prompts
 
 _SAID = ("id", "root", "parent", "owned_by", "max_model_len")
 _SAID_OF_FILE = ("n_vocab", "n_ctx", "n_params", "size", "ftype")
@@ -52,12 +51,8 @@ class Maker(StrEnum):
 class Statement(NamedTuple):
     """A server's description of a model.
 
-    Attributes
-    ----------
-    text : str
-        On one line; unchanged as long as the server's answer is.
-    context : int or None
-        Longest input in tokens, with the one token that is generated.
+    `text`: on one line; unchanged as long as the server's answer is. `context`: longest input in tokens, with
+    the one token that is generated.
     """
 
     text: str
@@ -80,10 +75,7 @@ def connect(address: Address, settings: Served) -> Service:
 def ask_statement(service: Service, name: str) -> Statement:
     """Ask a server for its description of a model.
 
-    Raises
-    ------
-    InputError
-        If it cannot be reached, does not answer with a list of models, or lacks the model.
+    Raise `InputError` if it cannot be reached, does not answer with a list of models, or lacks the model.
     """
     where = f"{service.address}/models"
     listed = service.get(where, _LIST_BYTES)
@@ -96,7 +88,7 @@ def ask_statement(service: Service, name: str) -> Statement:
         what = f"the server has no model {name!r}" if name else "the address names no model"
         raise InputError(what, where, f"write {service.address}#NAME; it has: {names}")
     said = {key: found[key] for key in _SAID if isinstance(found.get(key), str | int)}
-    maker = next((each for each in (Maker.VLLM, Maker.LLAMACPP) if said.get("owned_by") == each), Maker.OTHER)
+    maker = next((each for each in Maker if said.get("owned_by") == each), Maker.OTHER)
     if maker == Maker.VLLM:
         said["version"] = _ask_beside(service, "version", "version")
     if maker == Maker.LLAMACPP:
@@ -104,12 +96,9 @@ def ask_statement(service: Service, name: str) -> Statement:
         values = meta if isinstance(meta, dict) else {}
         said |= {key: values[key] for key in _SAID_OF_FILE if isinstance(values.get(key), str | int)}
         said["build"] = _ask_beside(service, "props", "build_info")
-    sizes = [
-        next((said[key] for key in keys if type(said.get(key)) is int), None)
-        for keys in (("max_model_len", "n_ctx"), ("n_vocab",))
-    ]
+    sizes = {key: value for key, value in said.items() if type(value) is int}
     text = service.clean(", ".join(f"{key} {value}" for key, value in said.items()))
-    return Statement(text, maker, *sizes)
+    return Statement(text, maker, sizes.get("max_model_len", sizes.get("n_ctx")), sizes.get("n_vocab"))
 
 
 def _ask_beside(service: Service, path: str, key: str) -> str:
@@ -133,11 +122,8 @@ def point_to_server(
     with connect(address, settings or Served()) as service:
         said = ask_statement(service, address.name)
     if need_ranks and not said.gives_ranks:
-        raise InputError(
-            "this server gives no ranks, but the workflow needs exact ones",
-            source,
-            "serve it with vLLM or llama.cpp; only `fathom score` can use the most likely tokens",
-        )
+        hint = "serve it with vLLM or llama.cpp; only `fathom score` can use the most likely tokens"
+        raise InputError("this server gives no ranks, but the workflow needs exact ones", source, hint)
     if tokenizer is None and said.maker == Maker.LLAMACPP:
         raise InputError(
             "llama.cpp's server needs token ids for log-probabilities, but this prompt is sent as text",
@@ -146,13 +132,8 @@ def point_to_server(
         )
     if tokenizer is not None:
         load_tokenizer(tokenizer)
-    pointer = Pointer(
-        address.name,
-        tokenizer.resolve() if tokenizer else Path(),
-        revision=said.text,
-        dtype="",
-        server=f"{address.url}#{address.name}",
-    )
+    folder, server = tokenizer.resolve() if tokenizer else Path(), f"{address.url}#{address.name}"
+    pointer = Pointer(address.name, folder, revision=said.text, dtype="", server=server)
     return replace(pointer, fingerprint=check_fingerprint(pointer))
 
 
@@ -177,11 +158,9 @@ class ServedModel(OpenModel):
         with connect(self.address, self.served) as service:
             found = ask_statement(service, self.address.name)
         if found.text != self.pointer.revision:
-            raise InputError(
-                f"the server now says {found.text}; it said {self.pointer.revision}",
-                self.pointer.server,
-                "the name has another model, or the server changed: make the pointer again",
-            )
+            what = f"the server now says {found.text}; it said {self.pointer.revision}"
+            hint = "the name has another model, or the server changed: make the pointer again"
+            raise InputError(what, self.pointer.server, hint)
         return found
 
     @cached_property
@@ -225,16 +204,12 @@ class ServedModel(OpenModel):
                 read_vocabulary(answer, name, entries, forced)
                 spelled = read_spellings(answer, name, forced)
             except AnswerError as error:
-                raise InputError(
-                    f"the server does not give its vocabulary: {service.clean(str(error))}",
-                    self.pointer.server,
-                    "it may be older than `logprobs` in its /v1/completions: use a newer llama.cpp",
-                ) from error
+                what = f"the server does not give its vocabulary: {service.clean(str(error))}"
+                hint = "it may be older than `logprobs` in its /v1/completions: use a newer llama.cpp"
+                raise InputError(what, self.pointer.server, hint) from error
         own = count_entries(self.tokenizer)
         known = sorted(each for each in spelled if each < own)
-        texts = call_tokenizer(
-            self.tokenizer.batch_decode, [[each] for each in known], str(self.pointer.path)
-        )
+        texts = decode_texts(self.tokenizer, [[each] for each in known])
         other = [
             token
             for token, text in zip(known, texts, strict=True)

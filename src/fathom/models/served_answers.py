@@ -38,13 +38,8 @@ class AnswerError(Exception):
 class Question(NamedTuple):
     """One request: a prompt and its question.
 
-    Attributes
-    ----------
-    wanted : tuple of int
-        Places of the tokens whose log-probability is wanted, sorted; of a text, the character where the
-        target begins.
-    texts : tuple of str
-        Of token ids whose texts the answer shows: the text of each.
+    `wanted`: places of the tokens whose log-probability is wanted, sorted; of a text, the character where the
+    target begins. `texts`: of token ids whose texts the answer shows: the text of each.
     """
 
     prompt: tuple[int, ...] | str
@@ -54,22 +49,15 @@ class Question(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Answer for the wanted tokens.
+    """Answer for the wanted tokens."""
 
-    Attributes
-    ----------
-    rank : ndarray of shape (n_tokens,), int64
-        From 1. If not known, a lower bound; 0 if likely tokens with equal texts hide it.
-    known : ndarray of shape (n_tokens,), bool
-    log_probability : ndarray of shape (n_tokens,), float64
-        In nats.
-    given : ndarray of shape (n_tokens,), int64
-        How many of the most likely entries the answer has there; 0 where it has ranks.
-    """
-
+    # of shape (n_tokens,), int64: from 1. If not known, a lower bound; 0 if likely tokens with equal texts
+    # hide it
     rank: "NDArray[np.int64]"
-    known: "NDArray[np.bool_]"
-    log_probability: "NDArray[np.float64]"
+    known: "NDArray[np.bool_]"  # of shape (n_tokens,), bool
+    log_probability: "NDArray[np.float64]"  # of shape (n_tokens,), float64: in nats
+    # of shape (n_tokens,), int64: how many of the most likely entries the answer has there; 0 where it has
+    # ranks
     given: "NDArray[np.int64]"
 
 
@@ -100,32 +88,19 @@ class FollowingReading(NamedTuple):
     log_probability: "NDArray[np.float32]"
 
 
-def make_following_body(question: Following, name: str, way: Way, entries: int) -> dict[str, Any]:
-    """Return the request to vLLM for the tokens after a prompt.
-
-    All `entries` of the vocabulary are asked for by -1; they are counted and none is shown.
-    """
-    # penalties that the model's folder sets would count where a server shows what is left after them
-    body = {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
-            "repetition_penalty": 1.0, "return_tokens_as_token_ids": True}  # fmt: skip
-    if way == Way.ALL:
-        return body | {"logprobs": entries}
-    return body | {"logprobs": 1, "logprob_token_ids": list(question.tokens)}
-
-
 def ask_following(
     service: "Service", question: Following, name: str, way: Way, entries: int
 ) -> FollowingReading:
-    """Ask vLLM for the tokens after a prompt."""
-    size = FRAME_BYTES + ENTRY_BYTES * (entries if way == Way.ALL else len(question.tokens))
-    answer = service.post("/completions", make_following_body(question, name, way, entries), size)
-    return read_following(answer, question, name)
-
-
-def read_following(answer: Any, question: Following, name: str) -> FollowingReading:
-    """Read the log-probabilities of the tokens after a prompt; raise `AnswerError` if one is missing."""
+    """Ask vLLM for the tokens after a prompt; raise `AnswerError` if one is missing."""
     import numpy as np
 
+    # penalties that the model's folder sets would count where a server shows what is left after them
+    body = {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
+            "repetition_penalty": 1.0, "return_tokens_as_token_ids": True}  # fmt: skip
+    count, more = entries, dict[str, Any](logprobs=entries)
+    if way != Way.ALL:
+        count, more = len(question.tokens), {"logprobs": 1, "logprob_token_ids": list(question.tokens)}
+    answer = service.post("/completions", body | more, FRAME_BYTES + ENTRY_BYTES * count)
     lists = read_choice(answer, name).get("logprobs")
     places = _as_list(lists.get("top_logprobs")) if isinstance(lists, dict) else []
     found = places[0] if len(places) == 1 and isinstance(places[0], dict) else {}
@@ -190,7 +165,6 @@ def _read_ranks(entries: Any, question: Question) -> Reading:
 
 
 def _read_most_likely(lists: Mapping[str, Any], question: Question, top_k: int) -> Reading | None:
-    """Take mappings of texts to log-probabilities."""
     names = ("tokens", "token_logprobs", "top_logprobs", "text_offset")
     tokens, own, top, offsets = (_as_list(lists.get(name)) for name in names)
     if not tokens or not len(tokens) == len(own) == len(top):
@@ -208,7 +182,6 @@ def _read_most_likely(lists: Mapping[str, Any], question: Question, top_k: int) 
 
 
 def _as_list(value: Any) -> list[Any]:
-    """Return a list of an answer; an empty one where there is something else."""
     return value if isinstance(value, list) else []
 
 
@@ -292,11 +265,8 @@ def check_given(readings: Sequence[Reading | None], top_k: int) -> None:
 
 def explain(error: AnswerError, question: Question | Following, server: str) -> InputError:
     """Return the message for an answer that is not what was asked for."""
-    return InputError(
-        f"{error} ({question.item})",
-        server,
-        "the server may have another model or tokenizer, or limit its answers; finished scores are kept",
-    )
+    hint = "the server may have another model or tokenizer, or limit its answers; finished scores are kept"
+    return InputError(f"{error} ({question.item})", server, hint)
 
 
 _FORCED = 1e6  # logits added to the token that is generated; log-probabilities are those before

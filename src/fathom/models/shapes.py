@@ -5,7 +5,7 @@ others get the usual layers and widths for their size.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,43 +24,25 @@ _STEP = 64  # widths are multiples of it
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes of a causal language model.
+    """Sizes of a causal language model."""
 
-    Attributes
-    ----------
-    parameters : int
-        All weights, the embedding among them.
-    inner : int
-        Width inside the MLP.
-    keys : int
-        Width of the keys, and of the values, of all heads.
-    vocabulary : int
-        Rows of the output layer.
-    context : int or None
-        In tokens, where known.
-    design : {"llama", "gpt2", "neox"}
-        Most similar block: Llama's, with a gate in the MLP; GPT-2's, whose GELU is several operations that
-        all keep their results; or GPT-NeoX's, with a single one.
-    tied : bool
-        Whether the output layer is the embedding.
-    """
-
-    parameters: int
+    parameters: int  # all weights, the embedding among them
     layers: int
     width: int
-    inner: int
-    keys: int
-    vocabulary: int
-    context: int | None = None
+    inner: int  # width inside the MLP
+    keys: int  # width of the keys, and of the values, of all heads
+    vocabulary: int  # rows of the output layer
+    context: int | None = None  # in tokens, where known
+    # most similar block: Llama's, with a gate in the MLP; GPT-2's, whose GELU is several operations that all
+    # keep their results; or GPT-NeoX's, with a single one
     design: Design = "llama"
-    tied: bool = False
+    tied: bool = False  # whether the output layer is the embedding
 
     @property
     def block(self) -> int:
         """Parameters of one transformer block's matrices."""
-        return self.width * (
-            2 * self.width + 2 * self.keys + (3 if self.design == "llama" else 2) * self.inner
-        )
+        matrices = 3 if self.design == "llama" else 2
+        return self.width * (2 * self.width + 2 * self.keys + matrices * self.inner)
 
     @property
     def embedding(self) -> int:
@@ -148,9 +130,8 @@ def guess_shape(parameters: int, vocabulary: int = _UNKNOWN_VOCABULARY, tied: bo
     width = _STEP
     while copies * vocabulary * width + 12 * width**3 / _LAYER_WIDTH < parameters:
         width += _STEP
-    return Shape(
-        parameters, max(1, width // _LAYER_WIDTH), width, 8 * width // 3, width, vocabulary, tied=tied
-    )
+    layers = max(1, width // _LAYER_WIDTH)
+    return Shape(parameters, layers, width, 8 * width // 3, width, vocabulary, tied=tied)
 
 
 def read_shape(path: Path | str) -> Shape | None:
@@ -179,7 +160,4 @@ def parse_shape(config: Mapping[str, Any]) -> Shape | None:
     shape = Shape(0, layers, width, inner, keys, vocabulary, context, design, tied)
     positions = (context or 0) * width if kind == "gpt2" else 0
     embeddings = shape.embedding * (1 if tied else 2)
-    return Shape(
-        layers * shape.block + embeddings + positions,
-        *(layers, width, inner, keys, vocabulary, context, design, tied),
-    )
+    return replace(shape, parameters=layers * shape.block + embeddings + positions)

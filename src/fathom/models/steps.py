@@ -24,21 +24,17 @@ if TYPE_CHECKING:
 CLIP = 1.0
 LARGE = 1_000_000_000
 """Parameters from which `checkpointing: auto` keeps activations only if a GPU is known to hold them."""
+_MOMENTS = {"steps": "step", "first": "exp_avg", "second": "exp_avg_sq"}
+"""What is saved of the state of AdamW for each weight, and its own names for it."""
 
 
 class Method(NamedTuple):
     """How to learn from a batch, and to divide it.
 
-    Attributes
-    ----------
-    divide : callable
-        Takes a batch and a number of tokens; returns micro-batches of at most so many, or of one example.
-    count : callable
-        Returns the learned tokens of a batch.
-    size : callable
-        Returns the tokens of a micro-batch, padding included.
-    sum_losses : callable
-        Takes the model and a micro-batch; returns the summed loss over its learned tokens, in nats.
+    `divide` takes a batch and a number of tokens, and returns micro-batches of at most so many, or of one
+    example; `count` returns the learned tokens of a batch, `size` the tokens of a micro-batch, padding
+    included; `sum_losses` takes the model and a micro-batch, and returns the summed loss over its learned
+    tokens, in nats.
     """
 
     divide: Callable[[Any, int], Sequence[Any]]
@@ -48,15 +44,11 @@ class Method(NamedTuple):
 
 
 class StepSettings(NamedTuple):
-    """Computation of a step.
+    """Computation of a step; `tokens` are those of a micro-batch, padding included.
 
-    Attributes
-    ----------
-    tokens : int
-        Tokens in a micro-batch, padding included.
-    checkpointing : {"auto", "always", "never"}
-        Whether activations are computed again in the backward pass instead of being kept; `auto`: for models
-        of 1 billion parameters or more that would not fit the GPU otherwise, and once memory has run out.
+    `checkpointing`: whether activations are computed again in the backward pass instead of being kept;
+    `auto`: for models of 1 billion parameters or more that would not fit the GPU otherwise, and once memory
+    has run out.
     """
 
     tokens: int
@@ -169,35 +161,28 @@ class Stepper:
         if not getattr(self.model, "supports_gradient_checkpointing", False):
             log.info("this architecture has no gradient checkpointing: activations are kept")
             return
-        enable = getattr(
-            self.model, "activation_checkpointing_enable", None
-        )  # its name since transformers 5.2
+        # its name since transformers 5.2
+        enable = getattr(self.model, "activation_checkpointing_enable", None)
         (enable or self.model.gradient_checkpointing_enable)({"use_reentrant": False})
         self.model.disable_input_require_grads()  # only reentrant checkpoints need it
         self.recomputes = True
         log.info("activations are computed again in the backward pass: less memory, a third more time")
 
     def _check(self, loss: float, norm: float) -> None:
-        """Raise `InputError` before a weight changes by a loss or gradient that is not finite."""
         for what, number in (("loss", loss), ("gradient's norm", norm)):
             if not math.isfinite(number):
-                raise InputError(
-                    f"the {what} is {number} at step {self.step + 1}",
-                    self.limits.where,
-                    "lower learning_rate",
-                )
+                hint = "lower learning_rate"
+                raise InputError(f"the {what} is {number} at step {self.step + 1}", self.limits.where, hint)
 
     def list_arrays(self) -> "dict[str, NDArray[Any]]":
         """Return what a run needs to resume: weights, the optimiser's moments, random states."""
-        found: dict[str, Any] = {
-            f"random.{name}": state for name, state in read_random_state(self.model.device).items()
-        }
+        random = read_random_state(self.model.device)
+        found: dict[str, Any] = {f"random.{name}": state for name, state in random.items()}
         for name, weight in self.weights.items():
             found[f"weight.{name}"] = weight.detach()
-            if moments := self.optimizer.state.get(weight):  # a weight that no batch has needed yet has none
-                found[f"steps.{name}"] = moments["step"]
-                found[f"first.{name}"] = moments["exp_avg"]
-                found[f"second.{name}"] = moments["exp_avg_sq"]
+            # a weight that no batch has needed yet has none
+            moments = self.optimizer.state.get(weight, {})
+            found |= {f"{each}.{name}": moments[key] for each, key in _MOMENTS.items() if moments}
         return {name: tensor.cpu().numpy() for name, tensor in found.items()}
 
     def list_values(self) -> dict[str, Any]:
@@ -216,11 +201,7 @@ class Stepper:
         groups = self.optimizer.param_groups
         names = [order[id(weight)] for group in groups for weight in group["params"]]
         moments = {
-            place: {
-                "step": tensors[f"steps.{name}"],
-                "exp_avg": tensors[f"first.{name}"],
-                "exp_avg_sq": tensors[f"second.{name}"],
-            }
+            place: {key: tensors[f"{each}.{name}"] for each, key in _MOMENTS.items()}
             for place, name in enumerate(names)
             if f"steps.{name}" in tensors
         }
@@ -228,14 +209,10 @@ class Stepper:
         with torch.no_grad():
             for name, weight in self.weights.items():
                 weight.copy_(tensors[f"weight.{name}"])
-        restore_random_state(
-            {
-                name.removeprefix("random."): each
-                for name, each in tensors.items()
-                if name.startswith("random.")
-            },
-            self.model.device,
-        )
+        random = {
+            name.removeprefix("random."): each for name, each in tensors.items() if name.startswith("random.")
+        }
+        restore_random_state(random, self.model.device)
 
 
 def measure_room(model: Any) -> float:
@@ -260,15 +237,10 @@ def keeps_activations(model: Any, limits: StepSettings, room: float) -> bool:
     shape = parse_shape(model.config.to_dict())
     if shape is None:
         return False
-    adapter = [
-        weight for name, weight in model.named_parameters() if weight.requires_grad and "lora_" in name
-    ]
-    how = Training(
-        limits.tokens,
-        cast(Dtype, str(model.dtype).removeprefix("torch.")),
-        autocast=limits.precision != "float32",
-        rank=min(adapter[0].shape) if adapter else 0,
-    )
+    named = model.named_parameters()
+    ranks = (min(weight.shape) for name, weight in named if weight.requires_grad and "lora_" in name)
+    dtype = cast(Dtype, str(model.dtype).removeprefix("torch."))
+    how = Training(limits.tokens, dtype, autocast=limits.precision != "float32", rank=next(ranks, 0))
     return request_card(measure_training(shape, how)) - CONTEXT <= room
 
 
@@ -280,8 +252,5 @@ def refuse_full_memory(what: str, where: str) -> Iterator[None]:
     try:
         yield
     except torch.OutOfMemoryError:
-        raise InputError(
-            f"GPU memory cannot hold {what}",
-            where,
-            "train an adapter (lora), or use a larger GPU; several GPUs share batches, not weights",
-        ) from None
+        hint = "train an adapter (lora), or use a larger GPU; several GPUs share batches, not weights"
+        raise InputError(f"GPU memory cannot hold {what}", where, hint) from None

@@ -20,10 +20,7 @@ _ALL = (slice(None), slice(None))
 def choose_class(config: Any, where: str) -> Any:
     """Return the class of transformers that loads a model with text in and logits out.
 
-    Raises
-    ------
-    InputError
-        If models of this type have no text model that predicts the next token.
+    Raise `InputError` if models of this type have no text model that predicts the next token.
     """
     import transformers as library
 
@@ -32,11 +29,8 @@ def choose_class(config: Any, where: str) -> Any:
     wrapped = type(config) in library.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
     if wrapped and not config.is_encoder_decoder and hasattr(config.get_text_config(), "vocab_size"):
         return library.AutoModelForImageTextToText
-    raise InputError(
-        f"models of type {config.model_type!r} have no text model that predicts the next token",
-        where,
-        "use a causal language model, alone or inside a model of images and text",
-    )
+    what = f"models of type {config.model_type!r} have no text model that predicts the next token"
+    raise InputError(what, where, "use a causal language model, alone or inside a model of images and text")
 
 
 def find_text_model(model: Any) -> Any:
@@ -64,10 +58,7 @@ def list_other_weights(model: Any) -> list[Any]:
 def find_blocks(model: Any, name: str = "the model") -> list[Any]:
     """Return the blocks of a model's text model: its list of modules with the most weights.
 
-    Raises
-    ------
-    InputError
-        If it has none.
+    Raise `InputError` if it has none.
     """
     import torch
 
@@ -76,11 +67,9 @@ def find_blocks(model: Any, name: str = "the model") -> list[Any]:
     # the first of equal ones is the outermost
     sizes = [sum(weight.numel() for weight in each.parameters()) for each in lists]
     if not any(sizes):
-        raise InputError(
-            f"{name} has no list of blocks",
-            f"models of type {model.config.get_text_config().model_type!r}",
-            "use a causal language model of transformers",
-        )
+        what = f"{name} has no list of blocks"
+        hint = "use a causal language model of transformers"
+        raise InputError(what, f"models of type {model.config.get_text_config().model_type!r}", hint)
     return list(lists[sizes.index(max(sizes))])
 
 
@@ -100,9 +89,7 @@ def find_frozen(model: Any, frozen: Sequence[int], name: str = "the model") -> l
 def compute_logits(model: Any, ids: "Tensor", positions: tuple[Any, Any] = _ALL) -> "Tensor":
     """Return the logits that follow from the text model's last hidden states, in float32.
 
-    Parameters
-    ----------
-    ids : Tensor of shape (n_sequences, n_tokens), int64
+    `ids` are of shape (n_sequences, n_tokens), int64.
     """
     text = find_text_model(model)
     hidden = text(input_ids=ids, use_cache=False).last_hidden_state[positions]
@@ -124,29 +111,22 @@ def follows_hidden_states(model: Any, ids: "Tensor") -> bool:
         expected = model(input_ids=ids, use_cache=False).logits.float()
         found = compute_logits(model, ids)
     model.train(training)
+    if found.shape != expected.shape:
+        return False
+    tolerance = _TOLERANCE * max(1.0, float(expected.abs().max()))
     # those of a broken model are not finite, as its loss will be
-    far = found.shape != expected.shape or bool(
-        (found - expected).abs().max() > _TOLERANCE * max(1.0, float(expected.abs().max()))
-    )
-    return not far
+    return not bool((found - expected).abs().max() > tolerance)
 
 
-_CAPS = (
-    "final_logit_softcapping",
-    "logits_soft_cap",
-    "output_logit_soft_cap",
-)  # Gemma, RecurrentGemma, xLSTM
+_CAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
+"""Names of the soft cap: of Gemma, RecurrentGemma and xLSTM."""
 
 
 class LogitTransform(NamedTuple):
     """Scale and soft cap of a model's logits.
 
-    Attributes
-    ----------
-    scale : float or None
-        Factor of the logits (Cohere), or the inverse of their divisor (Granite).
-    cap : float or None
-        Soft cap c of the scaled logits, c · tanh(logits / c) (Gemma 2).
+    `scale`: factor of the logits (Cohere), or the inverse of their divisor (Granite). `cap`: soft cap c of
+    the scaled logits, c · tanh(logits / c) (Gemma 2).
     """
 
     scale: float | None
@@ -181,15 +161,9 @@ def find_long_length(model: Any) -> int | None:
     config = model.config.get_text_config()
     given = getattr(config, "rope_parameters", None) or {}
     own = getattr(config, "original_max_position_embeddings", None)
-    scalings = [
-        given,
-        *(each for each in given.values() if isinstance(each, dict)),
-    ]  # or one for a layer type
-    lengths = [
-        each.get("original_max_position_embeddings", own)
-        for each in scalings
-        if each.get("rope_type") == "longrope"
-    ]
+    scalings = (given, *(each for each in given.values() if isinstance(each, dict)))  # or one by layer type
+    long = (each for each in scalings if each.get("rope_type") == "longrope")
+    lengths = [each.get("original_max_position_embeddings", own) for each in long]
     return min((int(length) for length in lengths if length), default=None)
 
 

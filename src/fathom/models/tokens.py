@@ -9,8 +9,7 @@ Chat templates are rendered with a fixed date and without randomness, so that sc
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import compress
@@ -35,13 +34,9 @@ def count_entries(tokenizer: Any) -> int:
 class EncodedPair(NamedTuple):
     """Token ids of one prompt with its target.
 
-    Attributes
-    ----------
-    start : int
-        Index of the first target token, at least 1: there is always a token before it.
-    backed_off : bool
-        Whether the joint tokens do not start with the prompt's tokens; the target then starts at the first
-        token that differs.
+    `start`: index of the first target token, at least 1: there is always a token before it. `backed_off`:
+    whether the joint tokens do not start with the prompt's tokens; the target then starts at the first token
+    that differs.
     """
 
     ids: list[int]
@@ -58,21 +53,15 @@ def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
         first = _encode(tokenizer, "a", add_special_tokens=True)["input_ids"][:1]
         return tokenizer.bos_token_id is not None and first == [tokenizer.bos_token_id]
     if add_bos and tokenizer.bos_token_id is None:
-        raise InputError(
-            "the model needs a BOS token, but its tokenizer has none",
-            str(tokenizer.name_or_path),
-            "check that the tokenizer belongs to the model",
-        )
+        what = "the model needs a BOS token, but its tokenizer has none"
+        raise InputError(what, str(tokenizer.name_or_path), "check that the tokenizer belongs to the model")
     return add_bos
 
 
 def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
     """Encode prompts without a target, with a BOS token first if the model uses one.
 
-    Raises
-    ------
-    InputError
-        If a prompt has no token.
+    Raise `InputError` if a prompt has no token.
     """
     encoded = encode_keywords(tokenizer, prompts, add_bos)
     for ids, prompt in zip(encoded, prompts, strict=True):
@@ -139,11 +128,8 @@ def render_chat_prompt(tokenizer: Any, request: str, system: str = "") -> str:
     if the tokenizer has no chat template, or one that does not end or cannot be rendered.
     """
     if not tokenizer.chat_template:
-        raise InputError(
-            "the tokenizer has no chat template",
-            str(tokenizer.name_or_path),
-            "score the model without one, or check that it is a chat model",
-        )
+        hint = "score the model without one, or check that it is a chat model"
+        raise InputError("the tokenizer has no chat template", str(tokenizer.name_or_path), hint)
     require_one_template(tokenizer)
     user = {"role": "user", "content": request}
     if system:
@@ -212,24 +198,11 @@ def encode_pairs(
     add_bos: bool | None = None,
     prefix: Sequence[int] = (),
 ) -> list[EncodedPair]:
-    """Encode prompts with their targets as continuations.
+    """Encode prompts, without trailing space, with their targets, one space and the term, as continuations.
 
-    Parameters
-    ----------
-    prompts : sequence of str
-        Sentences up to the target, without trailing space.
-    targets : sequence of str
-        One space and the term.
-    add_bos : bool, optional
-        Whether a BOS token comes first; None: the tokenizer's default.
-    prefix : sequence of int
-        Tokens before every prompt, in place of a BOS token; see :func:`encode_chat_prefix`.
-
-    Raises
-    ------
-    InputError
-        If a prompt is empty or ends in a space, a target is empty, does not start with one space or
-        has no token of its own.
+    `add_bos`: whether a BOS token comes first; None: the tokenizer's default. `prefix`: tokens before every
+    prompt, in place of a BOS token; see :func:`encode_chat_prefix`. Raise `InputError` if a prompt is empty
+    or ends in a space, a target is empty, does not start with one space or has no token of its own.
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
@@ -251,19 +224,18 @@ def _check_texts(prompt: str, target: str) -> None:
     if not target.strip():
         raise InputError("the target is empty", f"prompt {prompt[-60:]!r}", "leave this pair out")
     if prompt.endswith(" "):
-        raise InputError(
-            "the prompt ends in a space", f"prompt {prompt[-60:]!r}", "the space belongs to the target"
-        )
+        hint = "the space belongs to the target"
+        raise InputError("the prompt ends in a space", f"prompt {prompt[-60:]!r}", hint)
     if not target.startswith(" ") or target[1:2].isspace():
-        raise InputError(
-            "the target does not start with one space", f"target {target!r}", "write it as ' term'"
-        )
+        hint = "write it as ' term'"
+        raise InputError("the target does not start with one space", f"target {target!r}", hint)
 
 
 def _find_target(
     tokenizer: Any, ids: list[int], prompt_ids: list[int], prefix: Sequence[int], target: str
 ) -> EncodedPair:
-    start = _count_shared(ids, prompt_ids)
+    places = enumerate(zip(ids, prompt_ids, strict=False))
+    start = next((place for place, (id_, own) in places if id_ != own), min(len(ids), len(prompt_ids)))
     backed_off = start < len(prompt_ids)
     if start == len(ids):
         raise InputError("the target has no token of its own", target, "leave this pair out")
@@ -276,13 +248,6 @@ def _find_target(
     if start and list(prefix) == ids[:1]:  # the text brings its own BOS token
         prefix = ()
     return EncodedPair([*prefix, *ids], len(prefix) + start, backed_off)
-
-
-def _count_shared(first: Sequence[int], second: Sequence[int]) -> int:
-    for index, (left, right) in enumerate(zip(first, second, strict=False)):
-        if left != right:
-            return index
-    return min(len(first), len(second))
 
 
 _DAY = datetime(2024, 7, 26, tzinfo=UTC)  # the date that Llama's templates fall back to
@@ -306,18 +271,9 @@ def fill_template(
     """Return messages in a tokenizer's chat template.
 
     The date, by `date_string` or `strftime_now`, is always 26 July 2024, 00:00 UTC. Random choices, by the
-    filter `random` or by `lipsum`, are the same each time.
-
-    Parameters
-    ----------
-    may_refuse : bool, default=False
-        The text is empty where the template raises an error, its own way to refuse a role.
-
-    Raises
-    ------
-    InputError
-        If the template cannot be rendered, or does not end in the time and memory of
-        :func:`fathom.jobs.bounded_calls.render_bounded`.
+    filter `random` or by `lipsum`, are the same each time. Raise `InputError` if the template cannot be
+    rendered, or does not end in the time and memory of :func:`fathom.jobs.bounded_calls.render_bounded`.
+    `may_refuse`: the text is empty where the template raises an error, its own way to refuse a role.
     """
     from jinja2.exceptions import TemplateError
 
@@ -329,9 +285,10 @@ def fill_template(
         tokenize=False,
         date_string=_DAY.strftime("%d %b %Y"),
     )
+    state = random.getstate()  # of the choices that templates make at random
+    random.seed(0)
     try:
-        with _same_choices():
-            return render_bounded(render)
+        return render_bounded(render)
     except Exception as error:  # any exception: a template is a program
         if may_refuse and isinstance(error, TemplateError):
             return ""
@@ -342,58 +299,30 @@ def fill_template(
             "fix chat_template.jinja, or the key chat_template of tokenizer_config.json; or score the model "
             "without it",
         ) from error
+    finally:
+        random.setstate(state)
 
 
 def require_one_template(tokenizer: Any) -> None:
     """Raise `InputError` if a tokenizer has several chat templates and none is the default."""
     named = tokenizer.chat_template
     if isinstance(named, dict) and "default" not in named:
-        raise InputError(
-            f"the tokenizer has chat templates for {', '.join(sorted(named)) or 'nothing'}, and no default",
-            str(tokenizer.name_or_path),
-            "write the one to use to chat_template.jinja beside it; or score the model without it",
-        )
-
-
-@contextmanager
-def _same_choices() -> Iterator[None]:
-    """Make random choices of Jinja, which uses Python's generator, reproducible; restore its state."""
-    state = random.getstate()
-    random.seed(0)
-    try:
-        yield
-    finally:
-        random.setstate(state)
+        what = f"the tokenizer has chat templates for {', '.join(sorted(named)) or 'nothing'}, and no default"
+        hint = "write the one to use to chat_template.jinja beside it; or score the model without it"
+        raise InputError(what, str(tokenizer.name_or_path), hint)
 
 
 class Document(NamedTuple):
-    """Token ids of one document, and which of them are scored.
-
-    Attributes
-    ----------
-    bos : int or None
-        BOS token that every window starts with; never scored itself.
-    start : int
-        Index of the first scored token: 0 after a BOS token, otherwise at least 1.
-    size : int
-        UTF-8 bytes of the scored text, from token `start` on.
-    left_out : int
-        UTF-8 bytes of the text before it.
-    overlap : frozenset of int
-        Indices of the scored tokens that do not count.
-    overlap_size : int
-        UTF-8 bytes of their text, a part of `size`.
-    offsets : list of (int, int)
-        First character of each token, and the one after its last; blanks between tokens may be in none.
-    """
+    """Token ids of one document, and which of them are scored."""
 
     ids: list[int]
-    bos: int | None
-    start: int
-    size: int
-    left_out: int
-    overlap: frozenset[int] = frozenset()
-    overlap_size: int = 0
+    bos: int | None  # BOS token that every window starts with; never scored itself
+    start: int  # index of the first scored token: 0 after a BOS token, otherwise at least 1
+    size: int  # UTF-8 bytes of the scored text, from token `start` on
+    left_out: int  # UTF-8 bytes of the text before it
+    overlap: frozenset[int] = frozenset()  # indices of the scored tokens that do not count
+    overlap_size: int = 0  # UTF-8 bytes of their text, a part of `size`
+    # first character of each token, and the one after its last; blanks between tokens may be in none
     offsets: Sequence[tuple[int, int]] = ()
 
 
@@ -403,14 +332,9 @@ def encode_document(
     """Encode a whole document for perplexity; see :class:`Document`.
 
     Without a BOS token the first token has no context and cannot be scored. If it covers only part of a
-    character, the other tokens of that character are left out too, so that byte counts are exact.
-
-    Parameters
-    ----------
-    add_bos : bool, optional
-        Whether a BOS token comes first; None: the tokenizer's default.
-    stretches : sequence of (int, int)
-        First characters of stretches whose tokens do not count, and the characters after their last ones.
+    character, the other tokens of that character are left out too, so that byte counts are exact. `add_bos`:
+    whether a BOS token comes first; None: the tokenizer's default. `stretches`: first characters of stretches
+    whose tokens do not count, and the characters after their last ones.
     """
     bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
     source = str(tokenizer.name_or_path)

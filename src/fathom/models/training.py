@@ -16,6 +16,7 @@ from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
+from fathom.models import text_model
 from fathom.models.adapters import add_adapter, cast_weights, list_weights
 from fathom.models.loading import find_context_length
 from fathom.models.parallel import SingleProcess
@@ -23,13 +24,6 @@ from fathom.models.randomness import fix_randomness
 from fathom.models.saving import Checkpoints
 from fathom.models.sequences import SequencePacking, order_sequences, pack_splits
 from fathom.models.steps import Method, Stepper, StepSettings, refuse_full_memory
-from fathom.models.text_model import (
-    choose_class,
-    compute_logits,
-    find_frozen,
-    follows_hidden_states,
-    list_other_weights,
-)
 from fathom.models.tokens import uses_bos
 from fathom.numerics.precision import pick_precision
 
@@ -71,25 +65,12 @@ def train(
     """Train a model in place on split adapt-train, with the validation loss on adapt-valid at intervals.
 
     Next-token loss; AdamW with weight decay on matrices; warm-up and cosine decay of the learning rate;
-    gradient clipping. All weights are trained, or an adapter, which stays beside them in the model.
+    gradient clipping. All weights are trained, or an adapter, which stays beside them in the model. `texts`
+    are under contract TEXTS. Dropout of an adaptation is set on every dropout layer while training; 0.2 in
+    [BeyondBenchmarks, Sec. 2.2.1]. By default this process trains alone, on the processor.
 
-    Parameters
-    ----------
-    texts : DataFrame
-        Under contract TEXTS.
-    settings : Training or Adaptation
-        Dropout of an adaptation is set on every dropout layer while training; 0.2 in
-        [BeyondBenchmarks, Sec. 2.2.1].
-    processes : SingleProcess, optional
-        Who trains, and where; by default this process alone, on the processor.
-    add_bos : bool, optional
-        Whether every document starts with a BOS token; None: the tokenizer's default.
-
-    Raises
-    ------
-    InputError
-        If there is too little text, a sequence is longer than the model's context, the loss is not finite or
-        has risen, or GPU memory cannot hold one sequence.
+    Raise `InputError` if there is too little text, a sequence is longer than the model's context, the loss is
+    not finite or has risen, or GPU memory cannot hold one sequence.
     """
     import torch
 
@@ -135,8 +116,8 @@ def train(
 
 def freeze_weights(model: Any, frozen: Sequence[int]) -> None:
     """Freeze some blocks, and parts beside the text model, such as for images."""
-    within = (weight for block in find_frozen(model, frozen) for weight in block.parameters())
-    for weight in (*list_other_weights(model), *within):
+    within = (weight for block in text_model.find_frozen(model, frozen) for weight in block.parameters())
+    for weight in (*text_model.list_other_weights(model), *within):
         weight.requires_grad_(False)
 
 
@@ -162,16 +143,11 @@ def _restore(stepper: Stepper, resume: Resume | None) -> list[CurvePoint]:
     return curve
 
 
-def measure_loss(model: Any, batch: "Tensor") -> "Tensor":
-    """Return the mean next-token loss, in nats, of a batch of ids of shape (n_sequences, n_tokens)."""
-    return sum_losses(model, batch) / _count(batch)
-
-
 def sum_losses(model: Any, batch: "Tensor") -> "Tensor":
     """Return the summed next-token loss, in nats, of a batch of ids of shape (n_sequences, n_tokens)."""
     from torch.nn.functional import cross_entropy
 
-    logits = compute_logits(model, batch, positions=_BEFORE_LAST).flatten(0, 1)
+    logits = text_model.compute_logits(model, batch, positions=_BEFORE_LAST).flatten(0, 1)
     return cross_entropy(logits, batch[:, 1:].flatten(), reduction="sum")
 
 
@@ -185,7 +161,7 @@ def sum_own_losses(model: Any, batch: "Tensor") -> "Tensor":
 
 def choose_losses(model: Any, batch: "Tensor") -> Losses:
     """Return :func:`sum_losses` if it learns from the model's own logits, else :func:`sum_own_losses`."""
-    return sum_losses if follows_hidden_states(model, batch) else sum_own_losses
+    return sum_losses if text_model.follows_hidden_states(model, batch) else sum_own_losses
 
 
 def _divide(batch: "Tensor", tokens: int) -> Sequence["Tensor"]:
@@ -245,11 +221,11 @@ def _validate(stepper: Stepper, sequences: "Tensor", batch: int, sum_them: Losse
     stepper.model.eval()
     rows = min(batch, len(_divide(sequences, stepper.tokens)[0]))
     with torch.no_grad(), stepper.autocast():
-        parts = [
-            ((sum_them(stepper.model, some) / _count(some)).item(), len(some))
+        losses = [
+            (sum_them(stepper.model, some) / _count(some)).item() * len(some)
             for some in _cut(sequences, rows)
         ]
-    return float(sum(loss * count for loss, count in parts) / len(sequences))
+    return float(sum(losses) / len(sequences))
 
 
 def _log_point(curve: Sequence[CurvePoint], steps: int) -> None:
@@ -269,33 +245,22 @@ def _log_point(curve: Sequence[CurvePoint], steps: int) -> None:
 
 
 def _check_settings(model: Any, settings: Training | Adaptation, processes: int) -> None:
-    sequence = settings.sequence
     if settings.batch < processes:
-        raise InputError(
-            f"a batch of {settings.batch} cannot be shared among {processes} processes",
-            "models",
-            "raise batch, or take fewer GPUs",
-        )
+        what = f"a batch of {settings.batch} cannot be shared among {processes} processes"
+        raise InputError(what, "models", "raise batch, or take fewer GPUs")
     if not (isinstance(settings, Adaptation) and settings.lora):  # an adapter is written beside its base
-        _check_type(model)
+        try:
+            text_model.choose_class(model.config, "models")
+        except InputError as error:
+            raise InputError(
+                f"a model of type {model.config.model_type!r} cannot be loaded again after saving",
+                "models",
+                "train an adapter (lora), which is written beside its base",
+            ) from error
     context = find_context_length(model)
-    if context is not None and sequence > context:
-        raise InputError(
-            f"sequence = {sequence} is longer than the model's context of {context}",
-            "models",
-            "lower sequence",
-        )
-
-
-def _check_type(model: Any) -> None:
-    try:
-        choose_class(model.config, "models")
-    except InputError as error:
-        raise InputError(
-            f"a model of type {model.config.model_type!r} cannot be loaded again after saving",
-            "models",
-            "train an adapter (lora), which is written beside its base",
-        ) from error
+    if context is not None and settings.sequence > context:
+        what = f"sequence = {settings.sequence} is longer than the model's context of {context}"
+        raise InputError(what, "models", "lower sequence")
 
 
 def set_dropout(model: Any, share: float) -> None:
@@ -315,10 +280,7 @@ def set_dropout(model: Any, share: float) -> None:
 def build_model(settings: Training, tokenizer: Any) -> Any:
     """Return an untrained GPT-2 or Llama model, initialised from the seed.
 
-    Raises
-    ------
-    InputError
-        If `width` is not an even multiple of `heads`.
+    Raise `InputError` if `width` is not an even multiple of `heads`.
     """
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM

@@ -28,11 +28,9 @@ def unwrap_model(model: Any) -> Any:
     # those of ZeRO-3 have an id, those of FSDP 2 and of tensor parallelism a mesh; FSDP 1 marks the modules
     divided = any(hasattr(each, "ds_id") or hasattr(each, "device_mesh") for each in model.parameters())
     if divided or any(hasattr(module, "_is_fsdp_managed_module") for module in model.modules()):
-        raise InputError(
-            "its weights are divided among processes (FSDP, ZeRO-3)",
-            "the model in training",
-            "score its saved checkpoints: fathom watch FOLDER --pairs PAIRS",
-        )
+        what = "its weights are divided among processes (FSDP, ZeRO-3)"
+        hint = "score its saved checkpoints: fathom watch FOLDER --pairs PAIRS"
+        raise InputError(what, "the model in training", hint)
     return model
 
 

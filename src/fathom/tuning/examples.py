@@ -36,13 +36,10 @@ def split_by(name: str, shares: tuple[float, float]) -> str:
 
 def make_completions(pairs: pl.DataFrame) -> pl.DataFrame:
     """Return the pairs of a benchmark as examples with one target each, under contract EXAMPLES."""
+    named = pairs.select("pair_id", "doc_id", "prompt", "target").iter_rows()
     rows = [
         (name, cluster, split_by(doc_id, _SHARES), [prompt], [target], 0)
-        for cluster, (name, doc_id, prompt, target) in zip(
-            _name_clusters(pairs),
-            pairs.select("pair_id", "doc_id", "prompt", "target").iter_rows(),
-            strict=True,
-        )
+        for cluster, (name, doc_id, prompt, target) in zip(_name_clusters(pairs), named, strict=True)
     ]
     return _make_table(rows)
 
@@ -66,11 +63,8 @@ def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataF
         own.setdefault(keyword, []).append(target)
     every = sorted(set(pairs["target"]))
     if len(every) < options:
-        raise InputError(
-            f"a question has {options} options, the benchmark {len(every)} different targets",
-            "train_before_test.tasks",
-            "lower options, or make more pairs",
-        )
+        what = f"a question has {options} options, the benchmark {len(every)} different targets"
+        raise InputError(what, "train_before_test.tasks", "lower options, or make more pairs")
     near = {keyword: sorted(set(targets)) for keyword, targets in own.items()}
     rows = []
     for cluster, pair in zip(_name_clusters(pairs), pairs.iter_rows(named=True), strict=True):
@@ -90,7 +84,6 @@ def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataF
 
 
 def _draw(targets: Sequence[str], taken: set[str], count: int, key: str) -> list[str]:
-    """Return `count` of some targets, none of `taken`, in an order that follows from `key`."""
     free = [target for target in targets if target not in taken]
     return sorted(free, key=lambda target: hash_text(key, target))[:count]
 
@@ -128,11 +121,8 @@ def limit_examples(examples: pl.DataFrame, limits: Limits) -> tuple[pl.DataFrame
     for split in SPLITS:
         part = examples.filter(pl.col("split") == split)
         if part.is_empty():
-            raise InputError(
-                f"the task has no examples to {'train on' if split == 'train' else split}",
-                "train_before_test.tasks",
-                "a task needs a training and a test part",
-            )
+            what = f"the task has no examples to {'train on' if split == 'train' else split}"
+            raise InputError(what, "train_before_test.tasks", "a task needs a training and a test part")
         order = sorted(range(len(part)), key=lambda row: hash_text(part["example_id"][row]))
         parts.append(part[order[: getattr(limits, split)]])
         left[f"{split}_over_limit"] = len(part) - len(parts[-1])
@@ -151,5 +141,4 @@ def take_training(examples: pl.DataFrame, count: int | None) -> pl.DataFrame:
 
 
 def _make_table(rows: Sequence[tuple[str, str, str, list[str], list[str], int]]) -> pl.DataFrame:
-    schema = make_empty_table(EXAMPLES).schema
-    return pl.DataFrame(list(rows), schema=schema, orient="row")
+    return pl.DataFrame(list(rows), make_empty_table(EXAMPLES).schema, orient="row")

@@ -1,6 +1,6 @@
 """Score one model on one task, directly and after tuning [TrainBeforeTest, Sec. 3.1]."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from fathom.models.adapters import add_adapter
 from fathom.models.loading import Pointer, describe_loaded, load_model
 from fathom.models.tokens import EncodedPair
 from fathom.statistics.metrics import METRICS
+from fathom.tuning.examples import SPLITS
 from fathom.tuning.fine_tuning import measure_loss, tune
 from fathom.tuning.harness import evaluate_generation, load_task
 from fathom.tuning.task_scores import Encoder, compute_score, compute_standard_error, evaluate_examples
@@ -23,20 +24,10 @@ from fathom.tuning.task_scores import Encoder, compute_score, compute_standard_e
 class Result(NamedTuple):
     """One model on one task, without or with its chat template.
 
-    Attributes
-    ----------
-    scores : list of float
-        Validation score or loss after each epoch, by `lora.epoch_by`.
-    epoch : int
-        The best of them, from 1.
-    validated : float
-        Validation score of the best epoch.
-    direct, tuned : DataFrame
-        Outcomes of the test split before tuning, and with the weights of the best epoch.
-    curve : list of tuples
-        Under TUNING_CURVE.
-    cut : int
-        Encoded training and test prompts that lost their beginning.
+    `scores`: validation score or loss after each epoch, by `lora.epoch_by`; `epoch`: the best of them, from
+    1; `validated`: validation score of the best epoch; `direct`, `tuned`: outcomes of the test split before
+    tuning, and with the weights of the best epoch; `curve`: under TUNING_CURVE; `cut`: encoded training and
+    test prompts that lost their beginning.
     """
 
     chat: bool
@@ -53,12 +44,7 @@ class Result(NamedTuple):
 class Candidate:
     """A model with a task that it is scored on and tuned for.
 
-    Parameters
-    ----------
-    trim : float
-        Share that a trimmed mean cuts from each end.
-    chat : bool
-        Put prompts into the chat template.
+    `trim`: share that a trimmed mean cuts from each end. `chat`: whether prompts are in the chat template.
     """
 
     def __init__(
@@ -68,9 +54,7 @@ class Candidate:
         self.description = describe_loaded(pointer, self.model, lora.dtype)
         self.encoder = Encoder(self.model, tokenizer, lora, pointer.add_bos, chat)
         self.name, self.chat, self.task, self.metric = pointer.name, chat, task, task.scored_by
-        self.parts = {
-            split: examples.filter(pl.col("split") == split) for split in ("train", "valid", "test")
-        }
+        self.parts = {split: examples.filter(split=split) for split in SPLITS}
         self.lora, self._trim = lora, trim
         self._generated = load_task(task.task or "") if self.metric == "exact_match" else None
 
@@ -88,10 +72,6 @@ class Candidate:
     def encode_examples(self, split: str) -> list[EncodedPair]:
         """Encode the correct continuations of a split, as :func:`encode_training` does."""
         return encode_training(self.parts[split], self.encoder, self.task, self.lora.loss)
-
-    def measure_loss(self, held_out: Sequence[EncodedPair]) -> float:
-        """Return the mean loss over the learned tokens of some examples, in nats."""
-        return measure_loss(self.model, held_out, self.lora.batch_tokens)
 
 
 def run_variants(
@@ -119,11 +99,9 @@ def run_experiment(candidate: Candidate, resume: Resume) -> Result:
     metric, encoder, held_out = candidate.metric, candidate.encoder, candidate.parts["valid"]
     lora = candidate.lora
     if len(held_out) < lora.batch:
-        raise InputError(
-            f"{len(held_out)} validation examples are fewer than one batch of {lora.batch}",
-            "train_before_test",
-            "too few to choose an epoch: give the task more examples, or lower lora.batch",
-        )
+        what = f"{len(held_out)} validation examples are fewer than one batch of {lora.batch}"
+        hint = "too few to choose an epoch: give the task more examples, or lower lora.batch"
+        raise InputError(what, "train_before_test", hint)
     direct, before = _score_directly(candidate, resume.part(f"{_name(candidate.chat)}.direct"))
     log.info("%s before tuning: %s %.4g on the validation split", candidate.name, metric, before)
     add_adapter(candidate.model, lora, candidate.name)
@@ -131,9 +109,11 @@ def run_experiment(candidate: Candidate, resume: Resume) -> Result:
     training = candidate.encode_examples("train")
     cut = encoder.cut
     by_loss = lora.epoch_by == "loss"
-    validate = (
-        partial(candidate.measure_loss, candidate.encode_examples("valid")) if by_loss else candidate.validate
-    )
+    validate: Callable[[], float] = candidate.validate
+    if by_loss:
+        validate = partial(
+            measure_loss, candidate.model, candidate.encode_examples("valid"), lora.batch_tokens
+        )
     tuned = tune(candidate.model, training, validate, lora, "loss" if by_loss else metric, resume)
     validated = candidate.validate() if by_loss else tuned.scores[tuned.epoch - 1]
     encoder.cut = 0
@@ -203,15 +183,12 @@ def describe_results(results: Sequence[Result], metric: Metric, trim: float) -> 
     direct and tuned on the test split, as published [TrainBeforeTest, App. A.3].
     """
     direct, tuned = choose_results(results, metric)
-    scores = {
-        "direct": compute_score(direct.direct, metric, trim),
-        "tuned": compute_score(tuned.tuned, metric, trim),
-    }
+    outcomes = {"direct": direct.direct, "tuned": tuned.tuned}
+    scores = {name: compute_score(frame, metric, trim) for name, frame in outcomes.items()}
     improved = METRICS[metric].is_better(tuned.validated, direct.before)
     better = METRICS[metric].is_better(scores["tuned"], scores["direct"])
     errors = {
-        "direct_error": compute_standard_error(direct.direct, metric, trim),
-        "tuned_error": compute_standard_error(tuned.tuned, metric, trim),
+        f"{name}_error": compute_standard_error(frame, metric, trim) for name, frame in outcomes.items()
     }
     return {
         "metric": metric,

@@ -30,14 +30,9 @@ _CHUNK = 64  # batches whose examples are sorted by length together
 class Tuned(NamedTuple):
     """Losses and validation scores of a tuning.
 
-    Attributes
-    ----------
-    losses, rates : list of float
-        Mean loss over the learned tokens of each step, in nats, and its learning rate.
-    scores : list of float
-        Score on the validation split after each epoch.
-    epoch : int
-        The best of them, from 1; the earlier of ties. 0: none has ended.
+    `losses`: mean over the learned tokens of each step, in nats; `rates`: learning rates of the steps;
+    `scores`: on the validation split after each epoch; `epoch`: the best of them, from 1, the earlier of
+    ties; 0: none has ended.
     """
 
     losses: list[float]
@@ -57,26 +52,15 @@ def tune(
     """Train a model's adapter in place, and restore the weights of the best epoch.
 
     AdamW without warm-up, linear decay, clipped gradients. Dropout follows from the seed and the step, so
-    that a resumed run ends with the same weights.
-
-    Parameters
-    ----------
-    model : transformers causal language model
-        With an adapter, see :func:`fathom.models.adapters.add_adapter`.
-
-    Raises
-    ------
-    InputError
-        If there are fewer examples than one batch, or the loss is not finite.
+    that a resumed run ends with the same weights. Raise `InputError` if there are fewer examples than one
+    batch, or the loss is not finite. `model`: with an adapter, see
+    :func:`fathom.models.adapters.add_adapter`.
     """
     import torch
 
     if len(training) < settings.batch:
-        raise InputError(
-            f"{len(training)} training examples are fewer than one batch of {settings.batch}",
-            "train_before_test",
-            "lower lora.batch, or give the task more examples",
-        )
+        what = f"{len(training)} training examples are fewer than one batch of {settings.batch}"
+        raise InputError(what, "train_before_test", "lower lora.batch, or give the task more examples")
     steps = math.ceil(len(training) / settings.batch)
     total = steps * settings.epochs
     with fix_randomness(settings.seed):

@@ -38,19 +38,13 @@ def load_task(name: str) -> Any:
     manager = TaskManager(include_path=str(Path(name).parent) if own else None, include_defaults=not own)
     wanted = _read_name(name) if own else name
     if wanted not in manager.all_subtasks:
-        raise InputError(
-            f"the harness has no task {wanted!r}",
-            _WHERE,
-            "`lm_eval ls tasks` lists them; a group is not a task",
-        )
+        hint = "`lm_eval ls tasks` lists them; a group is not a task"
+        raise InputError(f"the harness has no task {wanted!r}", _WHERE, hint)
     try:
         return next(iter(manager.load([wanted])["tasks"].values()))
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"the data of task {wanted!r} are not available: {str(error).splitlines()[0]}",
-            _WHERE,
-            "prepare the task once on a machine with network access",
-        ) from error
+        what = f"the data of task {wanted!r} are not available: {str(error).splitlines()[0]}"
+        raise InputError(what, _WHERE, "prepare the task once on a machine with network access") from error
 
 
 def _read_name(path: str) -> str:
@@ -69,20 +63,17 @@ def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
     """
     name = task.task_name
     if metric not in METRICS_BY_OUTPUT.get(task.OUTPUT_TYPE, ()):
-        raise InputError(
-            f"task {name!r} gives {task.OUTPUT_TYPE}, which {metric} does not score",
-            _WHERE,
-            "; ".join(f"{kind}: {', '.join(metrics)}" for kind, metrics in METRICS_BY_OUTPUT.items()),
-        )
-    rows, left = [], 0
-    for split, docs in split_documents(task).items():
-        for place, doc in enumerate(docs):
-            row = _make_row(task, doc, f"{split}-{place}", split)
-            rows.append(row)
-            left += row is None
-    if left:
-        log.info("%s documents of %s have an empty prompt or answer and are left out", f"{left:,}", name)
+        what = f"task {name!r} gives {task.OUTPUT_TYPE}, which {metric} does not score"
+        hint = "; ".join(f"{kind}: {', '.join(metrics)}" for kind, metrics in METRICS_BY_OUTPUT.items())
+        raise InputError(what, _WHERE, hint)
+    rows = [
+        _make_row(task, doc, f"{split}-{place}", split)
+        for split, docs in split_documents(task).items()
+        for place, doc in enumerate(docs)
+    ]
     found = [row for row in rows if row is not None]
+    if left := len(rows) - len(found):
+        log.info("%s documents of %s have an empty prompt or answer and are left out", f"{left:,}", name)
     return pl.DataFrame(found, schema=make_empty_table(EXAMPLES).schema, orient="row")
 
 
@@ -97,11 +88,8 @@ def split_documents(task: Any) -> dict[str, Any]:
         raise InputError(f"task {name!r} has no training data", _WHERE, "leave it out")
     tested = config.test_split if task.has_test_docs() else config.validation_split
     if config.training_split == tested:
-        raise InputError(
-            f"task {name!r} trains on {tested!r}, its test part",
-            _WHERE,
-            "name another training_split in its YAML file, or leave it out",
-        )
+        hint = "name another training_split in its YAML file, or leave it out"
+        raise InputError(f"task {name!r} trains on {tested!r}, its test part", _WHERE, hint)
     splits = {"train": task.training_docs()}
     if task.has_validation_docs() and config.validation_split not in (tested, config.training_split):
         splits["valid"] = task.validation_docs()
@@ -120,20 +108,16 @@ def _make_row(task: Any, doc: Any, name: str, split: str) -> tuple[Any, ...] | N
         pairs = [(requests[0].args[0], str(answer[0] if isinstance(answer, list) else answer))]
     else:
         pairs = [(request.args[0], request.args[1]) for request in requests]
-    prompts, targets = zip(*(_join_blank(*pair) for pair in pairs), strict=True)
+    # one space between them, at the target
+    prompts = [prompt.rstrip(" ") for prompt, _ in pairs]
+    targets = [f" {target.lstrip(' ')}" for _, target in pairs]
     if not all(prompt.strip() for prompt in prompts) or not all(target.strip() for target in targets):
         return None
     gold = _find_gold(task, doc) if task.OUTPUT_TYPE == "multiple_choice" else 0
-    return (name, "", split, list(prompts), list(targets), gold)
-
-
-def _join_blank(prompt: str, target: str) -> tuple[str, str]:
-    """Return prompt and target with one space between them, at the target."""
-    return prompt.rstrip(" "), f" {target.lstrip(' ')}"
+    return (name, "", split, prompts, targets, gold)
 
 
 def _find_gold(task: Any, doc: Any) -> int:
-    """Return the correct option."""
     gold = task.doc_to_text(doc) if task.multiple_input else task.doc_to_target(doc)
     return int(task.doc_to_choice(doc).index(gold) if isinstance(gold, str) else gold)
 
@@ -167,9 +151,8 @@ def evaluate_generation(
     task.apply_filters()
     known = list(asked[0].filtered_resps)
     if name is not None and name not in known:
-        raise InputError(
-            f"task {task.task_name!r} has no filter {name!r}", _WHERE, f"known: {', '.join(known)}"
-        )
+        hint = f"known: {', '.join(known)}"
+        raise InputError(f"task {task.task_name!r} has no filter {name!r}", _WHERE, hint)
     values = []
     for doc, request in zip(documents, asked, strict=True):
         found = task.process_results(doc, [request.filtered_resps[name or known[0]]])
@@ -182,7 +165,6 @@ def evaluate_generation(
 
 
 def _find_documents(task: Any, examples: pl.DataFrame) -> Sequence[Any]:
-    """Return the task's documents of some examples, by the index in their ids."""
     lists = {split: list(docs) for split, docs in split_documents(task).items()}
     places = (example_id.rsplit("-", 1) for example_id in examples["example_id"])
     return [lists[split][int(place)] for split, place in places]

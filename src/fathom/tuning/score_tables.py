@@ -1,6 +1,6 @@
 """Write the scores of tunings as a folder that rankings read (docs/ranking.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,9 @@ def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> N
             "every model is tuned for every task",
         )
     for name, key in CONDITIONS.items():
-        _write_grid(folder / f"{name}.csv", reports, models, list(tasks), key)
-        _write_grid(folder / f"{name}_stderr.csv", reports, models, list(tasks), f"{key}_error")
+        for file, score in ((f"{name}.csv", key), (f"{name}_stderr.csv", f"{key}_error")):
+            rows = [[model, *(float(reports[model, task][score]) for task in tasks)] for model in models]
+            write_rows(folder / file, rows, SCORE_TABLE, ["model", *tasks])
     texts = [name for name, task in tasks.items() if task.kind == "text"]
     write_json(
         folder / "metadata.json",
@@ -49,11 +50,6 @@ def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> N
             "task_category": {name: task.category for name, task in tasks.items() if task.category},
         },
     )
-
-
-def _write_grid(path: Path, reports: Reports, models: Sequence[str], tasks: Sequence[str], key: str) -> None:
-    rows = [[model, *(float(reports[model, task][key]) for task in tasks)] for model in models]
-    write_rows(path, rows, SCORE_TABLE, ["model", *tasks])
 
 
 def pick_outcomes(report: Mapping[str, Any], score: str) -> str:
@@ -75,11 +71,8 @@ def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], conditions:
     names = next(iter(columns.values()))["example_id"].to_list()
     different = [model for model, frame in columns.items() if frame["example_id"].to_list() != names]
     if different:
-        raise InputError(
-            f"{different[0]} and {next(iter(columns))} were scored on different examples",
-            str(path),
-            "run it again",
-        )
+        what = f"{different[0]} and {next(iter(columns))} were scored on different examples"
+        raise InputError(what, str(path), "run it again")
     first = next(iter(columns.values()))
     values = [(frame["value"] / frame["weight"]).to_list() for frame in columns.values()]
     rows = zip(names, first["keyword"].to_list(), first["weight"].to_list(), *values, strict=True)
@@ -90,12 +83,7 @@ def list_rows(reports: Reports) -> list[list[Any]]:
     """Return the lines of tuning.csv."""
     rows = []
     for (model, task), report in reports.items():
-        flat = {
-            **report,
-            "model": model,
-            "task": task,
-            "direct_template": report["templates"]["direct"],
-            "tuned_template": report["templates"]["tuned"],
-        }
+        templates = {f"{when}_template": kind for when, kind in report["templates"].items()}
+        flat = {**report, "model": model, "task": task, **templates}
         rows.append([flat[column] for column in TUNING.names])
     return rows

@@ -1,10 +1,12 @@
 """Score examples of a task, and compute the task's score from them [TrainBeforeTest, Sec. 3.1]."""
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.tuning import Lora, Metric
 from fathom.errors import InputError
@@ -22,10 +24,6 @@ from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
 from fathom.statistics.clusters import number_clusters
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class Encoder:
@@ -79,11 +77,9 @@ class Encoder:
         if over <= 0:
             return pair
         if over > pair.start - 2:
-            raise InputError(
-                f"a target of {len(pair.ids) - pair.start} tokens does not fit into {self.most}",
-                "train_before_test.lora.max_tokens",
-                "raise max_tokens, or leave the task out",
-            )
+            what = f"a target of {len(pair.ids) - pair.start} tokens does not fit into {self.most}"
+            hint = "raise max_tokens, or leave the task out"
+            raise InputError(what, "train_before_test.lora.max_tokens", hint)
         self.cut += 1
         return EncodedPair([pair.ids[0], *pair.ids[1 + over :]], pair.start - over, pair.backed_off)
 
@@ -120,8 +116,6 @@ def evaluate_examples(
 
 def _choose(options: Sequence[TokenScores], targets: Sequence[str], metric: Metric) -> int:
     """Return the most likely option, per character for acc_norm; the first of ties."""
-    import numpy as np
-
     logs = np.array([option.log_probability.sum() for option in options])
     if metric == "acc_norm":
         logs /= [len(target.removeprefix(" ")) for target in targets]
@@ -129,9 +123,6 @@ def _choose(options: Sequence[TokenScores], targets: Sequence[str], metric: Metr
 
 
 def _evaluate_texts(model: Any, examples: pl.DataFrame, encoder: Encoder, batch_tokens: int) -> pl.DataFrame:
-    """Return bits and bytes of documents, over all tokens with a context."""
-    import math
-
     texts = [targets[0] for targets in examples["targets"]]
     pieces = [encoder.encode_text(text) for text in texts]
     rows = iter(score_encoded(model, [piece for some in pieces for piece in some], batch_tokens))
@@ -142,7 +133,6 @@ def _evaluate_texts(model: Any, examples: pl.DataFrame, encoder: Encoder, batch_
 
 def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int) -> list[TokenScores]:
     """Return rank and log-probability of the target tokens of encoded pairs, in their order."""
-    import numpy as np
     import torch
 
     if not encoded:
@@ -155,11 +145,8 @@ def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int)
         tokens = join_token_scores(list(score_sequences([replica], plan.sequences, batch_tokens, None)))
     model.train(training)
     if not np.isfinite(tokens.log_probability).all():
-        raise InputError(
-            "the model gives logits that are not finite",
-            "train_before_test",
-            "a corrupt checkpoint, or the tuning diverged: lower lora.learning_rate",
-        )
+        hint = "a corrupt checkpoint, or the tuning diverged: lower lora.learning_rate"
+        raise InputError("the model gives logits that are not finite", "train_before_test", hint)
     return [tokens.pick(rows) for rows in plan.rows]
 
 
@@ -175,7 +162,7 @@ def _make_outcomes(
 
 def compute_score(outcomes: pl.DataFrame, metric: Metric, trim: float) -> float:
     """Return the score of a task from those of its examples; `trim`: share that a trimmed mean cuts."""
-    return _aggregate(metric, trim)(*_columns(outcomes))
+    return _aggregate(metric, trim, *_columns(outcomes))
 
 
 def compute_standard_error(
@@ -186,38 +173,30 @@ def compute_standard_error(
     Resamples of n keywords vary too little by the factor sqrt((n - 1) / n), which is made up for [Hesterberg,
     Sec. 5.3]. An interval takes Student's t with n - 1 degrees of freedom.
     """
-    import numpy as np
-
     columns = _columns(outcomes)
     clusters = number_clusters(outcomes["keyword"].to_list())
     order = np.argsort(clusters, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(clusters))[:-1])
     random = np.random.default_rng(seed)
-    aggregate = _aggregate(metric, trim)
     found = []
     for _ in range(rounds):
         rows = np.concatenate([parts[place] for place in random.integers(len(parts), size=len(parts))])
-        found.append(aggregate(*(column[rows] for column in columns)))
+        found.append(_aggregate(metric, trim, *(column[rows] for column in columns)))
     return float(np.std(found, ddof=1)) * math.sqrt(len(parts) / max(1, len(parts) - 1))
 
 
-def _columns(outcomes: pl.DataFrame) -> "tuple[NDArray[Any], ...]":
+def _columns(outcomes: pl.DataFrame) -> tuple[NDArray[Any], ...]:
     return tuple(outcomes[name].to_numpy() for name in ("value", "weight", "gold", "chosen"))
 
 
-def _aggregate(metric: Metric, trim: float) -> "Callable[..., float]":
-    """Return the function that computes a score from value, weight, gold and chosen."""
+def _aggregate(metric: Metric, trim: float, *columns: NDArray[Any]) -> float:
+    value, weight, gold, chosen = columns
     if metric == "trimmed_mean_rank":
-        return lambda value, weight, gold, chosen: measure_values(value, TRIMMED_MEAN, trim)
+        return measure_values(value, TRIMMED_MEAN, trim)
     if metric == "bits_per_byte":
-        return lambda value, weight, gold, chosen: float(value.sum() / weight.sum())
+        return float(value.sum() / weight.sum())
     if metric == "mcc":
-        return _correlate
-    return lambda value, weight, gold, chosen: float(value.mean())
+        from sklearn.metrics import matthews_corrcoef
 
-
-def _correlate(value: Any, weight: Any, gold: "NDArray[np.int32]", chosen: "NDArray[np.int32]") -> float:
-    """Return Matthews' correlation of correct and chosen options."""
-    from sklearn.metrics import matthews_corrcoef
-
-    return float(matthews_corrcoef(gold, chosen))
+        return float(matthews_corrcoef(gold, chosen))
+    return float(value.mean())

@@ -1,288 +1,207 @@
 """Contracts of matches and pairs."""
 
 from fathom.io import paths
-from fathom.io.contracts.column import (
-    ANY_OR_NAN,
-    BOOL,
-    COSINE,
-    COSINE_OR_NAN,
-    DATE,
-    DOC_ID,
-    DOMAIN,
-    DOUBLE,
-    FROM_ONE,
-    INT32,
-    INT64,
-    KEYWORD,
-    NOT_NEGATIVE,
-    PLACE,
-    SHARE,
-    STRING,
-    UNIQUE,
-    VARIANT,
-    Check,
-    Column,
-    Contract,
-)
+from fathom.io.contracts import column
+from fathom.io.contracts.column import Contract, count, count32, flag, number, text
 
 MATCHES = Contract(
     paths.MATCHED,
     "Matches of keywords and sentences in one domain.",
-    (
-        KEYWORD,
-        DOC_ID,
-        Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
-        Column("clean", STRING, "the cleaned sentence"),
-        Column("cosine", DOUBLE, "cosine of keyword and raw sentence, three decimals", COSINE),
-    ),
+    *(column.KEYWORD, column.DOC_ID),
+    count32("position", "index of the sentence in its document, from 0"),
+    text("clean", "the cleaned sentence"),
+    number("cosine", "cosine of keyword and raw sentence, three decimals", column.COSINE),
 )
 
 CANDIDATES = Contract(
     paths.MATCHES,
     "Matches of one slice; uncertain ones are decided when all slices are gathered.",
-    (
-        *MATCHES.columns[:-1],
-        Column(
-            "cosine",
-            DOUBLE,
-            "cosine of keyword and raw sentence, three decimals; if uncertain, the float32 result",
-        ),
-        Column("uncertain", STRING, "the raw sentence if rounding errors could decide, else empty"),
-    ),
+    *MATCHES.columns[:-1],
+    number("cosine", "cosine of keyword and raw sentence, three decimals; if uncertain, the float32 result"),
+    text("uncertain", "the raw sentence if rounding errors could decide, else empty"),
 )
 
 OVERLAP = Contract(
     paths.OVERLAP,
     "Which pairs of a benchmark occur in training text, in the order of the pairs.",
-    (
-        Column("pair_id", STRING, "pair that was looked for", UNIQUE),
-        Column("sentence", BOOL, "prompt and target occur word for word in text that models are trained on"),
-        Column("ending", BOOL, "the last six words of prompt and target occur there"),
-    ),
+    text("pair_id", "pair that was looked for", column.UNIQUE),
+    flag("sentence", "prompt and target occur word for word in text that models are trained on"),
+    flag("ending", "the last six words of prompt and target occur there"),
 )
 
 HELD_OUT_OVERLAP = Contract(
     paths.HELD_OUT_OVERLAP,
     "Stretches of a domain's held-out text that perplexity leaves out, as they occur in training text.",
-    (
-        DOC_ID,
-        Column("start", INT64, "their first character, from 0", NOT_NEGATIVE),
-        Column("end", INT64, "the character after their last", FROM_ONE),
-    ),
+    column.DOC_ID,
+    count("start", "their first character, from 0"),
+    count("end", "the character after their last", column.FROM_ONE),
 )
 
 SENTENCE_OVERLAP = Contract(
     paths.SENTENCE_OVERLAP,
     "Matched sentences that token lists leave out, as they occur in training text.",
-    (Column("clean", STRING, "the cleaned sentence", UNIQUE),),
+    text("clean", "the cleaned sentence", column.UNIQUE),
 )
 
 CONTAMINATION = Contract(
     "{pairs}.contamination.parquet",
     "Which pairs of a benchmark occur in a corpus, exactly or nearly, in the order of the pairs.",
-    (
-        Column("pair_id", STRING, "pair that was looked for", UNIQUE),
-        Column("words", INT64, "its words, prompt and target together", NOT_NEGATIVE),
-        Column("exact", INT64, "its sequences of 13 words that occur in the corpus; 0: none", NOT_NEGATIVE),
-        Column(
-            "near",
-            DOUBLE,
-            "largest share of its sequences of three words in one passage; 0: below the threshold",
-            SHARE,
-        ),
-        Column("source", STRING, "text with the best passage, or else the first exact match; empty: none"),
+    text("pair_id", "pair that was looked for", column.UNIQUE),
+    count("words", "its words, prompt and target together"),
+    count("exact", "its sequences of 13 words that occur in the corpus; 0: none"),
+    number(
+        "near",
+        "largest share of its sequences of three words in one passage; 0: below the threshold",
+        column.SHARE,
     ),
+    text("source", "text with the best passage, or else the first exact match; empty: none"),
 )
 
 PAIRS = Contract(
     paths.PAIRS,
     "Prompt-target pairs of one benchmark, by keyword and pair_id.",
-    (
-        Column("pair_id", STRING, "hash of keyword, variant, prompt and target", UNIQUE),
-        KEYWORD,
-        Column(
-            "variant",
-            STRING,
-            "tf or tfidf, the vocabulary that the target comes from; reference; unused or clozes",
-        ),
-        Column("prompt", STRING, "the sentence up to the target, no blank at its end"),
-        Column("target", STRING, "one blank and the term"),
-        DOC_ID,
-        DATE,
-        Column(
-            "cosine",
-            DOUBLE,
-            "cosine of keyword and sentence, three decimals; NaN in a reference",
-            COSINE_OR_NAN,
-        ),
-        Column(
-            "target_in_prompt", BOOL, "the prompt gives the target away: it has it, or another form of it"
-        ),
-        Column("target_in_keyword", BOOL, "the keyword has the target, or another form of it"),
-        Column(
-            "association",
-            DOUBLE,
-            "logarithm, to base 2, of how many times as frequent the target is after a word of the prompt; "
-            "0: no more, NaN: unknown",
-            Check(at_least=0, nan=True),
-            optional=True,
-        ),
+    text("pair_id", "hash of keyword, variant, prompt and target", column.UNIQUE),
+    column.KEYWORD,
+    text("variant", "tf or tfidf, the vocabulary that the target comes from; reference; unused or clozes"),
+    text("prompt", "the sentence up to the target, no blank at its end"),
+    text("target", "one blank and the term"),
+    *(column.DOC_ID, column.DATE),
+    number(
+        "cosine", "cosine of keyword and sentence, three decimals; NaN in a reference", column.COSINE_OR_NAN
+    ),
+    flag("target_in_prompt", "the prompt gives the target away: it has it, or another form of it"),
+    flag("target_in_keyword", "the keyword has the target, or another form of it"),
+    number(
+        "association",
+        "logarithm, to base 2, of how many times as frequent the target is after a word of the prompt; "
+        "0: no more, NaN: unknown",
+        column.NOT_NEGATIVE_OR_NAN,
+        optional=True,
     ),
 )
 
 ASSOCIATIONS = Contract(
     paths.ASSOCIATIONS,
     "Terms of matched sentences that belong to the words before them, or are not gifts.",
-    (
-        DOC_ID,
-        Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
-        Column("start", INT32, "first character of the term in the clean sentence, from 0", NOT_NEGATIVE),
-        Column(
-            "association",
-            DOUBLE,
-            "logarithm, to base 2, of how many times as frequent the term is after a word before it; NaN: "
-            "too few documents to tell",
-            Check(at_least=0, nan=True),
-        ),
-        Column("gift", BOOL, "no knowledge of the domain is needed: text outside it gives the term"),
+    column.DOC_ID,
+    count32("position", "index of the sentence in its document, from 0"),
+    count32("start", "first character of the term in the clean sentence, from 0"),
+    number(
+        "association",
+        "logarithm, to base 2, of how many times as frequent the term is after a word before it; NaN: "
+        "too few documents to tell",
+        column.NOT_NEGATIVE_OR_NAN,
     ),
+    flag("gift", "no knowledge of the domain is needed: text outside it gives the term"),
 )
 
 DOMAIN_ORDERS = Contract(
     (paths.ORDER, "figures/order.{study}.csv"),
     "Domains that a study of continual pretraining compares with its evaluation domain, by place.",
-    (
-        Column("evaluation_domain", STRING, "domain that the others are compared with"),
-        Column("domain", STRING, "name of the domain", UNIQUE),
-        Column(
-            "similarity", DOUBLE, "cosine of the mean embeddings of its and that domain's abstracts", COSINE
-        ),
-        Column("place", INT32, "place by similarity, from 1, the least similar first", FROM_ONE),
-        Column("chosen", BOOL, "whether it is one of the domains at even distances"),
-        Column("stage", INT32, "its stage of the training, 0 for none", NOT_NEGATIVE),
-    ),
+    text("evaluation_domain", "domain that the others are compared with"),
+    text("domain", "name of the domain", column.UNIQUE),
+    number("similarity", "cosine of the mean embeddings of its and that domain's abstracts", column.COSINE),
+    count32("place", "place by similarity, from 1, the least similar first", column.FROM_ONE),
+    flag("chosen", "whether it is one of the domains at even distances"),
+    count32("stage", "its stage of the training, 0 for none"),
 )
 
-_COUNT_OR_EMPTY = Check(at_least=0, nan=True)
 
 DOMAIN_KEYWORDS = Contract(
     paths.KEYWORDS,
     "Keywords of a domain, those of most documents first.",
-    (
-        KEYWORD,
-        Column("words", INT64, "number of its words", FROM_ONE),
-        Column("documents", INT64, "abstracts that hold it", NOT_NEGATIVE),
-        Column("count", INT64, "its uses", NOT_NEGATIVE),
-        Column("merged", STRING, "phrases that were merged into it"),
-    ),
+    column.KEYWORD,
+    count("words", "number of its words", column.FROM_ONE),
+    count("documents", "abstracts that hold it"),
+    count("count", "its uses"),
+    text("merged", "phrases that were merged into it"),
 )
 
 MANUAL_PHRASES = Contract(
     "config/wordlists/manuals.tsv",
     "Pairs of words in manuals of programs, by how many manuals have them.",
-    (
-        Column("words", STRING, "the lemmas of two words, with a blank between them", UNIQUE),
-        Column("share", DOUBLE, "share of the manuals that have them", SHARE, ".3f"),
-        Column("per_million", DOUBLE, "mean number of uses in a million words", NOT_NEGATIVE, ".2f"),
-    ),
+    text("words", "the lemmas of two words, with a blank between them", column.UNIQUE),
+    number("share", "share of the manuals that have them", column.SHARE, ".3f"),
+    number("per_million", "mean number of uses in a million words", column.NOT_NEGATIVE, ".2f"),
 )
 
 VOCABULARY = Contract(
     paths.VOCABULARY,
     "Terms of each keyword, best first.",
-    (
-        KEYWORD,
-        Column("term", STRING, "one blank and the word; case counts"),
-        Column("count", INT64, "its uses in the keyword's sentences", NOT_NEGATIVE),
-        Column("score", DOUBLE, "its TF or TF-IDF value", digits=".6f"),
-        Column("share", DOUBLE, "share of the keywords whose sentences hold it", SHARE, ".6f"),
-        Column("cosine", DOUBLE, "nearness to the keyword", COSINE, ".3f"),
-    ),
+    column.KEYWORD,
+    text("term", "one blank and the word; case counts"),
+    count("count", "its uses in the keyword's sentences"),
+    number("score", "its TF or TF-IDF value", digits=".6f"),
+    number("share", "share of the keywords whose sentences hold it", column.SHARE, ".6f"),
+    number("cosine", "nearness to the keyword", column.COSINE, ".3f"),
 )
 
 CHANGES = Contract(
     paths.CHANGES_TABLE,
     "What differs from the previous run: input files, documents, keywords, pairs.",
-    (
-        Column("domain", STRING, "name of the domain; empty: all"),
-        Column("what", STRING, "input files, documents, keywords, pairs, documents of pairs"),
-        Column("variant", STRING, "that of the benchmark, for its pairs"),
-        *(
-            Column(name, INT64, about, NOT_NEGATIVE)
-            for name, about in (
-                ("previous", "number in the previous run"),
-                ("now", "number in this run"),
-                ("kept", "in both, with equal content"),
-                ("changed", "in both, with other content"),
-                ("new", "in this run only"),
-                ("gone", "in the previous run only"),
-            )
-        ),
-        Column("overlap", DOUBLE, "kept divided by the number in either run", ANY_OR_NAN, ".4f"),
-    ),
+    text("domain", "name of the domain; empty: all"),
+    text("what", "input files, documents, keywords, pairs, documents of pairs"),
+    text("variant", "that of the benchmark, for its pairs"),
+    count("previous", "number in the previous run"),
+    count("now", "number in this run"),
+    count("kept", "in both, with equal content"),
+    count("changed", "in both, with other content"),
+    count("new", "in this run only"),
+    count("gone", "in the previous run only"),
+    number("overlap", "kept divided by the number in either run", column.ANY_OR_NAN, ".4f"),
 )
 
 KEYWORD_CHANGES = Contract(
     paths.KEYWORD_CHANGES,
     "A line for each keyword of this run or the previous one.",
-    (
-        *(DOMAIN, KEYWORD),
-        Column("change", STRING, "kept, gained or lost"),
-        Column("previous_documents", INT64, "abstracts that hold it in the previous run", _COUNT_OR_EMPTY),
-        Column("documents", INT64, "abstracts that hold it in this run", _COUNT_OR_EMPTY),
-    ),
+    *(column.DOMAIN, column.KEYWORD),
+    text("change", "kept, gained or lost"),
+    count("previous_documents", "abstracts that hold it in the previous run", column.NOT_NEGATIVE_OR_NAN),
+    count("documents", "abstracts that hold it in this run", column.NOT_NEGATIVE_OR_NAN),
 )
 
 REQUEST_FAULTS = Contract(
     "{answer}.faults.csv",
     "Rules that a model's answer to a request breaks.",
-    (
-        Column("file", STRING, "file of the answer"),
-        Column("line", INT64, "its line; empty: the whole file", _COUNT_OR_EMPTY),
-        Column("entry", INT64, "number of the entry in it; empty: none", _COUNT_OR_EMPTY),
-        Column("rule", STRING, "the broken rule"),
-        Column("text", STRING, "what breaks it"),
-    ),
+    text("file", "file of the answer"),
+    count("line", "its line; empty: the whole file", column.NOT_NEGATIVE_OR_NAN),
+    count("entry", "number of the entry in it; empty: none", column.NOT_NEGATIVE_OR_NAN),
+    text("rule", "the broken rule"),
+    text("text", "what breaks it"),
 )
 
 EXAMPLE_KEYWORDS = Contract(
     paths.EXAMPLE_TABLE.of(table="keywords"),
     "Keywords of each domain: those that the configuration names, then the first ones.",
-    (DOMAIN, PLACE, KEYWORD, DOMAIN_KEYWORDS.columns[2]),
+    *(column.DOMAIN, column.PLACE, column.KEYWORD, DOMAIN_KEYWORDS.columns[2]),
 )
 
 EXAMPLE_VOCABULARIES = Contract(
     paths.EXAMPLE_TABLE.of(table="vocabularies"),
     "Terms and tokens of some keywords of each domain.",
-    (
-        *(DOMAIN, KEYWORD),
-        Column("list", STRING, "tf, tfidf, or `tokens of` the models with one tokenizer"),
-        PLACE,
-        Column("entry", STRING, "a term or token"),
-    ),
+    *(column.DOMAIN, column.KEYWORD),
+    text("list", "tf, tfidf, or `tokens of` the models with one tokenizer"),
+    column.PLACE,
+    text("entry", "a term or token"),
 )
 
 EXAMPLE_BENCHMARKS = Contract(
     paths.EXAMPLE_TABLE.of(table="benchmarks"),
     "What each benchmark is about, and how large it is.",
-    (
-        DOMAIN,
-        Column("title", STRING, "title of the domain"),
-        VARIANT,
-        Column("kind", STRING, "kind of its questions: completion"),
-        Column("pairs", INT64, "number of pairs", NOT_NEGATIVE),
-        Column("keywords", INT64, "number of keywords, or categories of a reference", NOT_NEGATIVE),
-        Column("targets", INT64, "number of distinct targets", NOT_NEGATIVE),
-        Column("documents", INT64, "number of documents", NOT_NEGATIVE),
-    ),
+    column.DOMAIN,
+    text("title", "title of the domain"),
+    column.VARIANT,
+    text("kind", "kind of its questions: completion"),
+    count("pairs", "number of pairs"),
+    count("keywords", "number of keywords, or categories of a reference"),
+    count("targets", "number of distinct targets"),
+    count("documents", "number of documents"),
 )
 
 EXAMPLE_PAIRS = Contract(
     paths.EXAMPLE_TABLE.of(table="pairs"),
     "Pairs of some keywords of each domain, and of some categories of its references.",
-    (
-        *(DOMAIN, VARIANT, KEYWORD),
-        Column("prompt", STRING, "the sentence up to the target"),
-        Column("target", STRING, "the term"),
-    ),
+    *(column.DOMAIN, column.VARIANT, column.KEYWORD),
+    text("prompt", "the sentence up to the target"),
+    text("target", "the term"),
 )

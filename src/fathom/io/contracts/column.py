@@ -21,23 +21,13 @@ STRINGS, BOOLS, INTS, FLOATS, DOUBLES = (f"list<{kind}>" for kind in (STRING, BO
 
 @dataclass(frozen=True)
 class Check:
-    """Constraints on the values of a column, beside their type; for list columns, on the elements.
-
-    Attributes
-    ----------
-    unique : bool, default=False
-        Whether no value occurs twice in what is written at once.
-    nan : bool, default=False
-        Whether NaN is allowed; in tables of text infinite values then are, too.
-    infinite : bool, default=False
-        Whether infinite values are allowed.
-    """
+    """Constraints on the values of a column, beside their type; for list columns, on the elements."""
 
     at_least: float | None = None
     at_most: float | None = None
-    unique: bool = False
-    nan: bool = False
-    infinite: bool = False
+    unique: bool = False  # whether no value occurs twice in what is written at once
+    nan: bool = False  # whether NaN is allowed; in tables of text infinite values then are, too
+    infinite: bool = False  # whether infinite values are allowed
     form: Form | None = None
 
     def describe(self, missing: str = "NaN") -> str:
@@ -71,33 +61,23 @@ FROM_ONE = Check(at_least=1)
 SHARE = Check(at_least=0, at_most=1)
 COSINE = Check(at_least=-1, at_most=1)
 ANY_OR_NAN = Check(nan=True)
+NOT_NEGATIVE_OR_NAN = Check(at_least=0, nan=True)
+FROM_ONE_OR_NAN = Check(at_least=1, nan=True)
+SHARE_OR_NAN = Check(at_least=0, at_most=1, nan=True)
 COSINE_OR_NAN = Check(at_least=-1, at_most=1, nan=True)
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    Attributes
-    ----------
-    name : str
-        A piece in braces stands for any text: `{benchmark}_rank` is any number of columns, or none.
-    about : str
-        One line on what it holds.
-    check : Check
-        Constraints on its values. In a CSV, a number that may be NaN may be an empty field.
-    digits : str, default=".6g"
-        Format of floats in a CSV; empty: with all digits.
-    optional : bool, default=False
-        Whether a table may lack it.
-    """
-
-    name: str
+    name: str  # a piece in braces stands for any text: `{benchmark}_rank` is any number of columns, or none
     type: str
-    about: str
+    about: str  # one line on what it holds
+    # constraints on its values. In a CSV, a number that may be NaN may be an empty field
     check: Check = FINITE
-    digits: str = ".6g"
-    optional: bool = False
+    digits: str = ".6g"  # format of floats in a CSV; empty: with all digits
+    optional: bool = False  # whether a table may lack it
 
     def fits(self, name: str) -> bool:
         """Return whether a column of a table is this one, or one of these."""
@@ -109,28 +89,52 @@ class Column:
         return not self.optional and "{" not in self.name
 
 
-@dataclass(frozen=True)
+def text(name: str, about: str, check: Check = FINITE, optional: bool = False) -> Column:
+    """Return a column of text."""
+    return Column(name, STRING, about, check, optional=optional)
+
+
+def flag(name: str, about: str) -> Column:
+    """Return a column of truth values."""
+    return Column(name, BOOL, about)
+
+
+def count(name: str, about: str, check: Check = NOT_NEGATIVE) -> Column:
+    """Return a column of whole numbers in 64 bits."""
+    return Column(name, INT64, about, check)
+
+
+def count32(name: str, about: str, check: Check = NOT_NEGATIVE) -> Column:
+    """Return a column of whole numbers in 32 bits, for large tables."""
+    return Column(name, INT32, about, check)
+
+
+def number(
+    name: str, about: str, check: Check = FINITE, digits: str = ".6g", optional: bool = False
+) -> Column:
+    """Return a column of floats."""
+    return Column(name, DOUBLE, about, check, digits, optional)
+
+
 class Contract:
     """Description of a table.
 
-    Attributes
-    ----------
-    places : str or tuple of str
-        Its places in a run, one or several: paths of :mod:`fathom.io.paths`, or text.
-    hint : str
-        Hint for a file that does not fit.
-    by_hand : bool
-        Whether people write it: a line may end before columns that need no value.
-    key : tuple of str
-        Columns that no two lines have the same values in; none: lines may repeat.
+    `places` are its places in a run, one or several: paths of :mod:`fathom.io.paths`, or text. `hint` is for
+    a file that does not fit. People write a table `by_hand`: a line may end before columns that need no
+    value. No two lines have the same values in the columns of `key`; without any, lines may repeat.
     """
 
-    places: str | tuple[str, ...]
-    about: str
-    columns: tuple[Column, ...]
-    hint: str = "make it again"
-    by_hand: bool = False
-    key: tuple[str, ...] = ()
+    def __init__(
+        self,
+        places: str | tuple[str, ...],
+        about: str,
+        *columns: Column,
+        hint: str = "make it again",
+        by_hand: bool = False,
+        key: tuple[str, ...] = (),
+    ) -> None:
+        self.places, self.about, self.columns = places, about, columns
+        self.hint, self.by_hand, self.key = hint, by_hand, key
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)
@@ -168,61 +172,52 @@ class Contract:
         ]
 
 
-DOC_ID = Column("doc_id", STRING, "canonical id of a document, unique in a corpus")
-TITLE = Column("title", STRING, "title on one line, may be empty")
-ABSTRACT = Column(
-    "abstract", STRING, "abstract or beginning of the text, white space collapsed, may be empty"
-)
-DATE = Column("date", STRING, "day of the first version, YYYY-MM-DD, or empty when unknown")
+DOC_ID = text("doc_id", "canonical id of a document, unique in a corpus")
+TITLE = text("title", "title on one line, may be empty")
+ABSTRACT = text("abstract", "abstract or beginning of the text, white space collapsed, may be empty")
+DATE = text("date", "day of the first version, YYYY-MM-DD, or empty when unknown")
 DOMAINS = Column("domains", STRINGS, "names of the configured domains that hold the document, sorted")
-SPLIT = Column("split", STRING, "benchmark, adapt-train, adapt-valid or adapt-test")
-TEXT_HASH = Column("text_hash", STRING, "sha256 of the full text; distinguishes versions of one document")
-CHARACTERS = Column("characters", INT64, "length of the full text, 0 where there is none", NOT_NEGATIVE)
-KEYWORD = Column("keyword", STRING, "keyword in lower case, words separated by one blank")
-MODEL = Column("model", STRING, "name of the model", Check(form=MODEL_FORM))
-ANY_MODEL = Column("model", STRING, "name of the model, as the user's files have it")
-FAMILY = Column("family", STRING, "family of the model")
-KIND = Column("kind", STRING, "base or chat")
-DOMAIN = Column("domain", STRING, "name of the domain", Check(form=NAME_FORM))
-VARIANT = Column(
-    "variant",
-    STRING,
-    "that of the benchmark, or text or keywords for what needs no pairs",
-    Check(form=NAME_FORM),
+SPLIT = text("split", "benchmark, adapt-train, adapt-valid or adapt-test")
+TEXT_HASH = text("text_hash", "sha256 of the full text; distinguishes versions of one document")
+CHARACTERS = count("characters", "length of the full text, 0 where there is none")
+KEYWORD = text("keyword", "keyword in lower case, words separated by one blank")
+MODEL = text("model", "name of the model", Check(form=MODEL_FORM))
+ANY_MODEL = text("model", "name of the model, as the user's files have it")
+FAMILY = text("family", "family of the model")
+KIND = text("kind", "base or chat")
+DOMAIN = text("domain", "name of the domain", Check(form=NAME_FORM))
+VARIANT = text(
+    "variant", "that of the benchmark, or text or keywords for what needs no pairs", Check(form=NAME_FORM)
 )
-METRIC = Column("metric", STRING, "what was measured")
-AGGREGATE = Column("aggregate", STRING, "how pairs are summed up: trimmed_mean, geometric_mean, mean, median")
-VALUE = Column("value", DOUBLE, "the number", ANY_OR_NAN)
-CI_LOW = Column("ci_low", DOUBLE, "lower end of its interval", ANY_OR_NAN)
-CI_HIGH = Column("ci_high", DOUBLE, "upper end", ANY_OR_NAN)
+METRIC = text("metric", "what was measured")
+AGGREGATE = text("aggregate", "how pairs are summed up: trimmed_mean, geometric_mean, mean, median")
+VALUE = number("value", "the number", ANY_OR_NAN)
+CI_LOW = number("ci_low", "lower end of its interval", ANY_OR_NAN)
+CI_HIGH = number("ci_high", "upper end", ANY_OR_NAN)
 INTERVAL = (CI_LOW, CI_HIGH)
 ESTIMATE = (VALUE, *INTERVAL)
-P = Column("p", DOUBLE, "two-sided p-value", Check(at_least=0, at_most=1, nan=True))
-P_ADJUSTED = Column(
+P = number("p", "two-sided p-value", SHARE_OR_NAN)
+P_ADJUSTED = number(
     "p_adjusted",
-    DOUBLE,
     "p corrected for the number of tests by Holm's method; the table says of which tests",
-    P.check,
+    SHARE_OR_NAN,
 )
 APART_OF_ALL = Column("apart", YES_NO, "significantly different: whether p_adjusted is at most 0.05")
-PLACE = Column("place", INT64, "place, from 1", FROM_ONE)
-SEEDS = Column("seeds", INT64, "number of trainings", NOT_NEGATIVE)
-BASE_MODEL = Column("base", STRING, "model that all start from")
-ITEMS = Column("items", INT64, "number of pairs, documents or keywords", NOT_NEGATIVE)
-KEYWORD_COUNT = Column("keywords", INT64, "number of keywords", NOT_NEGATIVE)
-PAIR_COUNT = Column(
-    "pairs", INT64, "number of pairs; of scored documents, of keywords for the attribute rate", NOT_NEGATIVE
-)
-CLUSTERS = Column(
+PLACE = count("place", "place, from 1", FROM_ONE)
+SEEDS = count("seeds", "number of trainings")
+BASE_MODEL = text("base", "model that all start from")
+ITEMS = count("items", "number of pairs, documents or keywords")
+KEYWORD_COUNT = count("keywords", "number of keywords")
+PAIR_COUNT = count("pairs", "number of pairs; of scored documents, of keywords for the attribute rate")
+CLUSTERS = text(
     "clusters",
-    STRING,
     "what the bootstrap draws: keywords; documents where pairs have no two keywords; else pairs",
     optional=True,
 )
-MODEL_COUNT = Column("models", INT64, "number of models", NOT_NEGATIVE)
+MODEL_COUNT = count("models", "number of models")
 
 
-def describe_numbers(*names: str, about: str) -> tuple[Column, ...]:
+def numbers(*names: str, about: str) -> tuple[Column, ...]:
     """Return columns of numbers that may be empty: the first is described, the others are its interval."""
     told = (about, "lower end of its interval", "upper end")
-    return tuple(Column(name, DOUBLE, text, ANY_OR_NAN) for name, text in zip(names, told, strict=False))
+    return tuple(number(name, text, ANY_OR_NAN) for name, text in zip(names, told, strict=False))

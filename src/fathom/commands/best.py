@@ -11,12 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.commands.score import (
-    add_scoring_options,
-    add_server_options,
-    add_tokenizer_option,
-    find_models,
-)
+from fathom.commands.score import add_scoring_options, add_server_options, add_tokenizer_option, find_models
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +62,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read_pairs(path: Path) -> "pl.DataFrame":
-    """Read pairs; leave out those that a run found in its models' training text."""
     import polars as pl
 
     from fathom.config.scoring import Summary

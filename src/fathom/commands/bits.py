@@ -85,7 +85,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _name_kept(output: Path) -> Path:
-    """Return where finished models are kept until the whole folder is written."""
     output = output.absolute()
     return output.with_name(f".{output.name}.partial")
 

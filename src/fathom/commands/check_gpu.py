@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
-EXAMPLES = (
-    "fathom check-gpu",
-    "fathom check-gpu --quick --device cpu --only ranks",
-)
+EXAMPLES = ("fathom check-gpu", "fathom check-gpu --quick --device cpu --only ranks")
 
 
 def add_verb(into: "Verbs") -> None:

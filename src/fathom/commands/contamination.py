@@ -88,7 +88,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read_scores(paths: Sequence[Path], pairs: "pl.DataFrame") -> "dict[str, pl.DataFrame]":
-    """Read the scores of each model by the name of their file; refuse those of other pairs."""
     from fathom.errors import InputError
     from fathom.io.contracts.scoring import SCORES
     from fathom.io.tables import read_table
@@ -125,8 +124,6 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
 
 
 class _Counter:
-    """Texts of files with their names; counts them."""
-
     def __init__(self, files: Sequence[str], column: str) -> None:
         self._files, self._column = files, column
         self.texts = self.empty = 0
@@ -143,7 +140,6 @@ class _Counter:
 
 
 def _read_texts(file: str, column: str) -> Iterator[str | None]:
-    """Yield the texts of a file; of pairs, prompt and target together."""
     from fathom.config.corpus import TextSource
     from fathom.corpus.text_sources import read_source
     from fathom.scoring.pair_files import has_pairs, read_pairs

@@ -18,20 +18,14 @@ if TYPE_CHECKING:
 _RUN = "results/demo"
 
 
-EXAMPLES = (
-    "fathom demo",
-    "fathom demo --cores 4",
-)
+EXAMPLES = ("fathom demo", "fathom demo --cores 4")
 
 
 def add_verb(into: "Verbs") -> None:
     """Add `fathom demo`."""
     parser = verbs.add_verb(into, "demo", __doc__, run, EXAMPLES)
     parser.add_argument(
-        "--cores",
-        type=verbs.count_from_one,
-        default=os.cpu_count() or 1,
-        help="cores to use; all",
+        "--cores", type=verbs.count_from_one, default=os.cpu_count() or 1, help="cores to use; all"
     )
 
 

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 _PAGE = b"<!doctype html>"
 """Start of every page."""
 
-EXAMPLES = (
-    "fathom page results/docs",
-    "fathom page logs/first --output page.html",
-)
+EXAMPLES = ("fathom page results/docs", "fathom page logs/first --output page.html")
 
 
 def add_verb(into: "Verbs") -> None:

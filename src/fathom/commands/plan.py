@@ -248,5 +248,4 @@ def _print_sizes(
 
 
 def _pick_middle(ordered: "list[Number]") -> "Number":
-    """Return the median of sorted numbers, the higher of two."""
     return ordered[len(ordered) // 2]

@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
-EXAMPLES = (
-    "fathom questions results/courses",
-    "fathom questions results/courses --most 5",
-)
+EXAMPLES = ("fathom questions results/courses", "fathom questions results/courses --most 5")
 
 
 def add_verb(into: "Verbs") -> None:

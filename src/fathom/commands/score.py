@@ -40,12 +40,7 @@ def add_verb(into: "Verbs") -> None:
         help="a model's folder, a GGUF file, a pointer (model.json), a name in config/models.tsv or a "
         "prefix of one, an id on the hub with an optional @REVISION, or ADDRESS#NAME",
     )
-    parser.add_argument(
-        "pairs",
-        type=Path,
-        nargs="+",
-        help=".parquet or .jsonl with prompt and target",
-    )
+    parser.add_argument("pairs", type=Path, nargs="+", help=".parquet or .jsonl with prompt and target")
     parser.add_argument(
         "--output",
         type=Path,
@@ -214,7 +209,6 @@ def list_given(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def _is_served(name: str) -> bool:
-    """Tell from a model's address or row whether it is behind a server."""
     from fathom.models.fetching import find_served_row
     from fathom.models.registry import is_address
 

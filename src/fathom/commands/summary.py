@@ -23,10 +23,7 @@ Or on an arXiv dump:
 """Next steps after the demo."""
 
 
-EXAMPLES = (
-    "fathom summary results/docs",
-    "fathom summary results/docs --ranks",
-)
+EXAMPLES = ("fathom summary results/docs", "fathom summary results/docs --ranks")
 
 
 def add_verb(into: "Verbs") -> None:

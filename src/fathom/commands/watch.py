@@ -104,7 +104,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _follow(watch: "Watch", arrivals: "Arrivals", arguments: argparse.Namespace) -> None:
-    """Score checkpoints as they come; return when none has come for the given time."""
     from fathom.explorer.watch_page import write_watch_page
 
     if watch.rows:  # a stopped watch may have left a page older than its scores

@@ -272,5 +272,4 @@ def advise(run: Run) -> list[str]:
 
 
 def _count(number: int, what: str) -> str:
-    """Return `1 keyword` or `2 keywords`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -157,7 +157,6 @@ def _collect_tuning(tables: Tables) -> dict[str, Any]:
 
 
 def _describe_map(found: CoverageMap, title: str) -> dict[str, Any]:
-    """Return the map of a benchmark over its domain, and its numbers."""
     sentences, pairs = found.table.filter(kind="sentence"), found.table.filter(kind="pair")
     marks = sentences["gap"].cast(pl.Int8) + sentences["large"].cast(pl.Int8)
     return {
@@ -176,14 +175,12 @@ def _describe_map(found: CoverageMap, title: str) -> dict[str, Any]:
 
 
 def _thin(table: pl.DataFrame, columns: Sequence[str]) -> list[list[Any]]:
-    """Return columns of at most MOST_POINTS rows, evenly spaced."""
     some = table.gather_every(max(1, math.ceil(len(table) / MOST_POINTS))).select(columns)
     places = some.with_columns(pl.col("x", "y").cast(pl.Float64).round(3))
     return [list(row) for row in places.iter_rows()]
 
 
 def _numbers(row: Row, names: Sequence[str]) -> list[float]:
-    """Return numbers of a row, with six significant digits."""
     return [float(f"{row[name]:.6g}") for name in names]
 
 
@@ -247,7 +244,6 @@ def list_questions(found: QuestionSet) -> dict[str, Any]:
 
 
 def _list_answers(questions: pl.DataFrame, answers: pl.DataFrame) -> tuple[list[int], list[str]]:
-    """Return what was chosen, and what was written, of each question."""
     given = dict(zip(answers["question_id"], answers.select("chosen", "text").iter_rows(), strict=True))
     some = [given.get(name) for name in questions["question_id"]]
     forms = questions["form"].to_list()
@@ -259,5 +255,4 @@ def _list_answers(questions: pl.DataFrame, answers: pl.DataFrame) -> tuple[list[
 
 
 def _to_bits(flags: Sequence[bool]) -> int:
-    """Return flags as bits of a number."""
     return sum(1 << place for place, is_set in enumerate(flags) if is_set)

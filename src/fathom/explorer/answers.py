@@ -88,7 +88,6 @@ class Words(NamedTuple):
 
 
 def _name_ranks(order: Order, variant: str) -> str:
-    """Return such as `the geometric mean of TF ranks`."""
     return f"the {order.statistic.label} of {variant} {order.metric.label.replace('rank', 'ranks')}"
 
 
@@ -111,7 +110,6 @@ _OF_RANKS = Words(
 
 
 def _speak_of_scores(best: str) -> Words:
-    """Return the words for scores whose best is the highest, or the lowest."""
     first = f"Of {{count}} models, {{first}} {{has}} the {best} {{label}} on {{title}}"
     return Words(
         nothing="No model has a score on {title}.",
@@ -216,7 +214,6 @@ def find_without_knowledge(ranking: Ranking, order: Order) -> list[Ranked]:
 
 
 def _explain_without(models: Sequence[Ranked]) -> Sentence:
-    """Return why models show no knowledge."""
     holds = all(each.high >= 0 for each in models)
     if len(models) == 1:
         return [Piece("its interval contains 0" if holds else "its interval lies below 0")]
@@ -224,7 +221,6 @@ def _explain_without(models: Sequence[Ranked]) -> Sentence:
 
 
 def _name_without(models: Sequence[Ranked]) -> Sentence:
-    """Return which models show no knowledge: a few by name, more as a number."""
     names = join_names([each.model for each in models])
     if len(models) > MOST_NAMED:
         names = [Piece(f"{spell_number(len(models)).capitalize()} models")]
@@ -248,7 +244,6 @@ def _name_knowing(ranking: Ranking, title: Sentence, order: Order, without: Sequ
 
 
 def _show_best(ranking: Ranking, order: Order) -> Sentence:
-    """Return the value of the first model, of knowledge with its ceiling and its unit."""
     shown = order.show(ranking.models[0].value)
     if not order.is_knowledge:
         return [Piece(shown)]
@@ -257,7 +252,6 @@ def _show_best(ranking: Ranking, order: Order) -> Sentence:
 
 
 def _name_leaders(ranking: Ranking, title: Sentence, order: Order, without: set[str]) -> Sentence:
-    """Return who is best of several models, as far as they differ."""
     models, compared = ranking.models, ranking.comparisons
     words, names = choose_words(order), [each.model for each in models]
     tied = [each.model for each in models if each.value == models[0].value]
@@ -311,7 +305,6 @@ def _has_leader(ranking: Ranking) -> bool:
 def _compare_orders(
     benchmark: Ranks, order: Order, leader: str, benchmarks: Sequence[Ranks]
 ) -> list[Sentence]:
-    """Return which model leads in other orders; of knowledge, those of the papers together."""
     papers: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}
     for other in (each for each in benchmarks if each.domain == benchmark.domain):

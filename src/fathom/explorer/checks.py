@@ -162,7 +162,6 @@ def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
 
 
 def _check_letters(rows: Mapping[str, Sequence[Row]]) -> list[str]:
-    """Return a sentence if models that differ share a letter, or the reverse."""
     letters = {(_place(row), row["model"]): {*_LETTER.findall(row["groups"])} for row in rows.get(GROUPS, [])}
     wrong = 0
     for row in rows.get(COMPARISONS, []):
@@ -178,7 +177,6 @@ def _place(row: Row) -> Place:
 
 
 def _has_all(place: Place, groups: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
-    """Tell whether groups are of these models, with their values, best first."""
     if sorted(row["model"] for row in groups) != sorted(models):
         return False
     signed = [_SIGNS[place[2]] * row["value"] for row in groups if math.isfinite(row["value"])]
@@ -189,12 +187,10 @@ def _has_all(place: Place, groups: Sequence[Row], models: Mapping[str, tuple[flo
 
 
 def _fit(one: float, other: float) -> bool:
-    """Tell whether two numbers are equal, or one is unknown."""
     return not (math.isfinite(one) and math.isfinite(other)) or _agree(one, other, other)
 
 
 def _compares_all(place: Place, comparisons: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
-    """Tell whether every two of some models are compared, with the difference of their values."""
     pairs = {frozenset((row["better"], row["worse"])) for row in comparisons}
     if len(pairs) != math.comb(len(models), 2) or not all(pair <= set(models) for pair in pairs):
         return False

@@ -123,7 +123,6 @@ def collect_data(run: Run, settings: Summary) -> PageData:
 
 
 def _list_orders() -> list[dict[str, Any]]:
-    """Return the possible orders of models: name and label, metric and statistic, and which end is good."""
     return [
         {
             "name": name,
@@ -159,7 +158,6 @@ def _add_pairs(
 
 
 def _add_questions(run: Run, blocks: dict[str, str], missing: list[str]) -> dict[str, str]:
-    """Add a block for each set of questions; return their ids by set."""
     found = {}
     for number, asked in enumerate(run.questions):
         packed = pack_json(list_questions(asked))
@@ -217,7 +215,6 @@ def _count_held_out(manifest: Mapping[str, Any]) -> list[int]:
 
 
 def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
-    """Return domain, variant, model, metric, aggregate, value, low, high for the heat map."""
     shown = {(each.metric.name, each.statistic.name) for each in ORDERS.values()}
     shown |= {(each.name, MEAN.name) for each in BASELINES}
     names = ("domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high")
@@ -225,7 +222,6 @@ def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
 
 
 def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
-    """Return the texts of a benchmark's pairs, and the ranks of its models, as blocks."""
     import numpy as np
 
     pairs = benchmark.pairs
@@ -267,7 +263,6 @@ def _pack_rivals(benchmark: Benchmark) -> tuple[str, str, str] | None:
 
 
 def _round(numbers: "pl.Series") -> list[float | None]:
-    """Return numbers with one decimal, as a page shows them; None for NaN."""
     return numbers.round(1).fill_nan(None).to_list()
 
 
@@ -349,7 +344,6 @@ def collect_tables(run: Run) -> list[dict[str, Any]]:
 
 
 def _tabulate_coverage(run: Run) -> dict[str, list[dict[str, str]]]:
-    """Return the numbers of coverage.json as tables."""
     return {
         paths.COVERAGE.of(domain=each.domain, variant=each.variant).below: [
             {"what": key, "value": str(value)}
@@ -361,7 +355,6 @@ def _tabulate_coverage(run: Run) -> dict[str, list[dict[str, str]]]:
 
 
 def _find_text(name: str, known: Sequence[tuple[RunPath, str]]) -> str:
-    """Return the text of the first kind of file that a path fits; nothing if it fits none."""
     return next((text for path, text in known if path.is_of(name)), "")
 
 
@@ -386,7 +379,6 @@ def collect_figures(run: Run) -> tuple[list[dict[str, str]], dict[str, Path]]:
 
 
 def _describe(name: str) -> dict[str, str]:
-    """Return kind, section, title and caption of a figure from its name without ending."""
     known = find_figure(name)
     if known is None:
         return {"kind": OTHER, "section": OTHER, "title": name, "caption": ""}

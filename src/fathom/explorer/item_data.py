@@ -88,7 +88,6 @@ def collect_items(name: str, logs: pl.DataFrame, notes: Sequence[str], settings:
 def _describe_task(
     task: Task, number: int, blocks: dict[str, str], settings: Summary, grouped: int
 ) -> dict[str, Any]:
-    """Return rankings and sentences of a task by metric; add the blocks of its groups."""
     found: dict[str, Any] = {
         "id": task.domain,
         "domain": task.domain,
@@ -126,7 +125,6 @@ def _describe_task(
 
 
 def _list_facts(task: Task, name: str) -> list[str]:
-    """Return the size of a task by one metric."""
     scored = task.scored[name]
     count, every = int(scored.kept.sum()), int(scored.kept.size)
     facts = [f"{count:,} item{'' if count == 1 else 's'}"]
@@ -145,7 +143,6 @@ def _list_facts(task: Task, name: str) -> list[str]:
 
 
 def _shorten(value: Any) -> Any:
-    """Return a number with six significant digits; anything else as it is."""
     return float(f"{value:.6g}") if isinstance(value, float) and math.isfinite(value) else value
 
 
@@ -208,7 +205,6 @@ def _list_answers(task: Task) -> dict[str, Any]:
 
 
 def _collect_tables(tasks: Sequence[Task]) -> list[dict[str, Any]]:
-    """Return what the page has as tables: models, and every two of them, by task and metric."""
     scores, compared = [], []
     for task in tasks:
         for name, (models, comparisons, *_) in task.rankings.items():
@@ -234,7 +230,6 @@ def _collect_tables(tasks: Sequence[Task]) -> list[dict[str, Any]]:
 
 
 def _write(value: float) -> str:
-    """Format a number for tables; empty for NaN."""
     return f"{value:.6g}" if math.isfinite(value) else ""
 
 
@@ -430,5 +425,4 @@ def _test_alone(found: Strengths, clusters: "NDArray[np.int64]", error: float) -
 
 
 def _round(values: "NDArray[np.float64]") -> list[list[float | None]]:
-    """Return numbers with four decimals; None for NaN."""
     return [[round(value, 4) if math.isfinite(value) else None for value in row] for row in values.tolist()]

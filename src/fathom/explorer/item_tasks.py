@@ -111,7 +111,6 @@ def collect_tasks(logs: pl.DataFrame, settings: Summary, notes: list[str]) -> li
 
 
 def _collect_task(name: str, part: pl.DataFrame, notes: list[str]) -> Task:
-    """Return one task; models by name, items in their natural order."""
     counted = part.group_by("item", maintain_order=True).agg(
         *(
             pl.col(column).filter(pl.col(column) != "").first().fill_null("")
@@ -200,7 +199,6 @@ def describe_metric(name: str, values: "Array", low_is_best: bool) -> Metric:
 
 
 def _collect_answers(part: pl.DataFrame, items: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the first answer of each model to each item, by model."""
     first = part.filter(pl.col("answer") != "").group_by("model", "item", maintain_order=True)
     found = first.agg(pl.col("answer").first()).sort("model", maintain_order=True)
     return {

@@ -135,6 +135,5 @@ def read_libraries(ending: str) -> list[str]:
 
 
 def _hash_script(script: str) -> str:
-    """Return the source expression that allows one script."""
     digest = hashlib.sha256(script.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -326,7 +326,6 @@ def _read_benchmarks(
 def _check_hashes(
     files: _Files, place: tuple[str, str], models: Iterable[str], own_hash: str
 ) -> Iterator[str]:
-    """Yield a sentence on each model whose report says that it was scored on other pairs."""
     domain, variant = place
     for model in models:
         report = files.load(paths.SCORES.of(domain=domain, variant=variant, model=model).below, ".json")
@@ -341,7 +340,6 @@ def _count_entries(scores: pl.DataFrame) -> int:
 
 
 def _require_vocabulary(scores: pl.DataFrame, path: Path) -> None:
-    """Raise `InputError` unless all ranks count among a vocabulary."""
     entries = scores["rank"] / scores["rank_share"]
     if len(scores) and not entries.is_between(1, _MOST_ENTRIES).all():
         raise InputError(
@@ -374,7 +372,6 @@ def _read_scores(
 
 
 def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[str]) -> list[QuestionSet]:
-    """Read sets of questions with their answers; name and leave out other answers."""
     found = []
     scored: dict[str, set[str]] = {}
     for row in rows.get(QUESTION_SCORES, []):
@@ -426,7 +423,6 @@ def _find_left_out(
 
 
 def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.float64]"]]]:
-    """Yield the vectors of each domain's keywords by keyword, where the run has them."""
     import numpy as np
 
     from fathom.benchmark.matches import load_embeddings
@@ -445,7 +441,6 @@ def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.fl
 def _name_missing(
     benchmarks: Sequence[Benchmark], rows: Mapping[str, list[Row]], computed: bool, missing: list[str]
 ) -> None:
-    """List manifests, scores and tables of a finished run that this one lacks."""
     bare = [f"{each.domain} {each.variant}" for each in benchmarks if not each.manifest]
     if bare:
         missing.append(f"No manifest yet: {', '.join(bare)}.")

@@ -159,7 +159,6 @@ def describe_keywords(
 
 
 def _round(values: "Array") -> list[list[float | None]]:
-    """Return numbers with five significant digits, None for what is not finite."""
     return [
         [float(f"{value:.5g}") if math.isfinite(value) else None for value in row] for row in values.tolist()
     ]
@@ -219,7 +218,6 @@ def measure_residuals(
 
 
 def _shuffle_keywords(keywords: Keywords, codes: "NDArray[np.int64]", settings: Summary) -> "Array":
-    """Return the residuals of sub-fields of the same sizes whose keywords are drawn, by draw."""
     import numpy as np
 
     shuffled = start_random("sub-fields", settings).permuted(np.tile(codes, (settings.rounds, 1)), axis=1)

@@ -277,7 +277,6 @@ def score_thresholds(
 
 
 def _divide_questions(varied: Varied, answers: pl.DataFrame) -> Iterator[_Part]:
-    """Yield the answers to the questions of each t_d."""
     asked = varied.map.filter(kind="question")
     for (percentile,), some in sorted(asked.partition_by("gap_percentile", as_dict=True).items()):
         own = answers.filter(pl.col("question_id").is_in(some["id"].implode()), corpus=ALL)
@@ -285,7 +284,6 @@ def _divide_questions(varied: Varied, answers: pl.DataFrame) -> Iterator[_Part]:
 
 
 def _divide_records(varied: Varied, answers: pl.DataFrame) -> Iterator[_Part]:
-    """Yield the answers with the records of each t_c, then those to the same questions with all records."""
     names = answers.filter(pl.col("corpus") != ALL)["question_id"].unique().implode()
     for part in varied.corpora.partition_by("max_correlation", maintain_order=True):
         threshold = f"{part['max_correlation'][0]:g}"

@@ -72,7 +72,6 @@ def read_column(name: str, cells: Sequence[Cell]) -> list[Value]:
 
 
 def _read(text: str) -> tuple[str, Value]:
-    """Return the kind of a field, and its value; the kind is empty for text."""
     found = _NUMBER.fullmatch(text)
     if found:
         sign, digits, power, percent = found.groups(default="")
@@ -99,7 +98,6 @@ def _find_day(text: str) -> str:
 
 
 def _refuse(name: str, cell: Cell, wanted: str, is_header: bool) -> InputError:
-    """Return the message on a cell that is not of its column's kind."""
     place = f"{cell.where}, column {name}"
     if is_header:
         what = f"{cell.text!r} in column {name}, where all other rows have numbers: a second header line?"
@@ -232,6 +230,5 @@ def write_statements(path: Path, ontology: Ontology) -> None:
 
 
 def _write_value(value: Value) -> str:
-    """Return a plain value as a literal."""
     quoted = f'"{value.text.translate(_ESCAPES)}"'
     return f"{quoted}^^<{_XSD}{value.kind}>" if value.kind else quoted

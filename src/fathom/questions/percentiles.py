@@ -77,8 +77,6 @@ def vary_percentile(
 
 
 class _Memory:
-    """Embeds each text once."""
-
     def __init__(self, encode: Encode) -> None:
         self._encode = encode
         self._known: dict[str, Vectors] = {}
@@ -103,7 +101,6 @@ def _describe(percentile: float, rounds: QuestionRounds, possible: Possible) -> 
 
 
 def _draw_map(names: Sequence[str], possible: Possible, asked: dict[float, QuestionRounds]) -> pl.DataFrame:
-    """Return the table of the map, record by record and question by question for each t_d."""
     vectors = [rounds.vectors for rounds in asked.values()]
     places, _ = project(possible.vectors, np.concatenate(vectors))
     parts, start = [], len(names)

@@ -126,7 +126,6 @@ def find_candidates(
 
 
 def _group(asker: Asker, graph: OntologyGraph, entities: Entities) -> Iterator[Candidate]:
-    """Yield what a template can ask, whether it fits or not."""
     answer, about = (
         asker.template.answer,
         [v for v in asker.template.placeholders if v != asker.template.answer],
@@ -151,7 +150,6 @@ def _group(asker: Asker, graph: OntologyGraph, entities: Entities) -> Iterator[C
 
 
 def _find_obstacle(candidate: Candidate, asker: Asker, entities: Entities) -> str:
-    """Return why a question cannot be asked; empty if it can."""
     if not entities.can_be_named([iri for _, iri in candidate.asked_about] + list(candidate.answers)):
         return "ambiguous names"
     form, right = asker.template.form, len(candidate.answers)
@@ -257,5 +255,4 @@ def _shuffle(members: list[str], key: str) -> Iterator[str]:
 
 
 def _fill(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with names in its gaps."""
     return _GAP.sub(lambda gap: names[gap[1]], text)

@@ -171,7 +171,6 @@ class QuestionRounds:
         return self.rounds[-1]
 
     def _draw_first(self) -> list[int]:
-        """Return the first questions by their hashes, as many of each template as there are."""
         by_template: dict[str, list[int]] = defaultdict(list)
         for place, item in enumerate(self._items):
             by_template[item.template].append(place)
@@ -194,7 +193,6 @@ class QuestionRounds:
         return list(found)
 
     def _measure(self, vectors: Vectors) -> Values:
-        """Return the log-density of a set at all records."""
         limits = self._limits
         return measure_log_density(self._chunks, vectors, limits.bandwidth, limits.device, limits.threads)
 

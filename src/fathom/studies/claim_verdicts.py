@@ -186,12 +186,10 @@ class Claim(NamedTuple):
 
 
 def _rank(reference: str) -> Metric:
-    """Return the rank on a reference, by the papers' statistic."""
     return (reference, "rank", TRIMMED_MEAN.name)
 
 
 def _agree(family: Family, metric: Metric, reference: str) -> Resampled | None:
-    """Return the agreement of a metric with the rank on a reference."""
     return family.correlate(metric, _rank(reference))
 
 
@@ -201,17 +199,14 @@ def _agree_across(family: Family, metric: Metric, _: str) -> Resampled | None:
 
 
 def _by_tfidf(metric: Metric) -> Metric:
-    """Return a metric on TF-IDF pairs."""
     return (TFIDF[0], *metric[1:])
 
 
 def _agree_less(family: Family, metric: Metric, reference: str) -> Resampled | None:
-    """Return how much better the TF rank agrees with the reference than a metric."""
     return _subtract(_agree(family, TF, reference), _agree(family, metric, reference))
 
 
 def _order_less(family: Family, metric: Metric, _: str) -> Resampled | None:
-    """Return how much better the TF rank follows the expected order than a metric."""
     return _subtract(family.follow_order(TF), family.follow_order(metric))
 
 
@@ -221,7 +216,6 @@ def _compare(first: str, second: str) -> Callable[[Family, Metric, str], Resampl
 
 
 def _subtract(first: Resampled | None, second: Resampled | None) -> Resampled | None:
-    """Return a difference; None if either is missing."""
     return first - second if first and second else None
 
 

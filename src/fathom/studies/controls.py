@@ -187,7 +187,6 @@ def _contrast(
 def _judge(
     gaps: Sequence[Resampled], verdicts: tuple[str, str], settings: Summary
 ) -> Iterator[tuple[str, ...]]:
-    """Yield number, interval, p, p corrected for all differences, and verdict of each."""
     for gap, (p, adjusted) in zip(gaps, correct_family([(gap, 0.0) for gap in gaps]), strict=True):
         found = gap.estimate(settings.confidence)
         apart = found.apart and adjusted <= 1 - settings.confidence

@@ -267,7 +267,6 @@ def take_stand_ins(
 
 
 def _gather_seeds(points: Sequence[Point]) -> Iterator[list[Point]]:
-    """Yield the points of one step of a path, one for each seed, in the order of the steps."""
     steps: dict[int, list[Point]] = {}
     for point in points:
         steps.setdefault(point.step, []).append(point)

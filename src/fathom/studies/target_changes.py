@@ -176,7 +176,6 @@ def list_extremes(targets: pl.DataFrame, count: int) -> Iterator[tuple[int, str,
 
 
 def _make_cells(pairs: pl.DataFrame) -> tuple[Cells, Sequence[str]]:
-    """Sum up pairs by keyword and target; return the names of the targets, sorted."""
     cells = (
         pairs.group_by("keyword", "target")
         .agg(pl.len().alias("pairs"), *(pl.col(name).sum() for name in GAINS))

@@ -228,7 +228,6 @@ class Watch:
         return sorted({name for row in self.rows for name in row[FORGOTTEN]})
 
     def _resume(self) -> None:
-        """Take over scores and order of an earlier watch in this folder."""
         if not (self.output / IDENTITY).is_file():
             return
         found = read_object(self.output / IDENTITY)
@@ -275,7 +274,6 @@ class Watch:
         return self.rows[-1]
 
     def _check(self, name: str, pointer: Pointer) -> None:
-        """Compare the tensors of a checkpoint with those of the first one."""
         if name == self._identity["base"]:
             return  # an adapter has only a part of the tensors
         folder = pointer.adapter or pointer.path
@@ -340,7 +338,6 @@ class Watch:
         return [name for name, chosen in zip(self._sentences.names, which, strict=True) if chosen]
 
     def _write(self) -> None:
-        """Write the keywords, the metrics of all looks, and last the lines of the looks."""
         write_rows(self.output / KEYWORDS, self.list_keywords(), WATCHED)
         table, track, settings = self.output / TRACK, self.output.name, Summary()
         rows = read_table(table, FOLLOWING).rows(named=True) if table.is_file() else []
@@ -397,13 +394,11 @@ def is_tied(scores: pl.DataFrame) -> bool:
 
 
 def _average(values: NDArray[np.float64]) -> float | None:
-    """Return the rounded mean of the existing values; None if there are none."""
     known = values[~np.isnan(values)]
     return _round(float(known.mean())) if len(known) else None
 
 
 def _round(number: float) -> float | None:
-    """Return six significant digits of a number; None if it is not known."""
     return None if math.isnan(number) else float(f"{number:.6g}")
 
 
@@ -509,7 +504,6 @@ class Arrivals:
         return not lack
 
     def _pass_over(self, folder: Path, error: Exception) -> None:
-        """Skip a checkpoint until its files change; log why."""
         self._passed[folder.name] = self._seen[folder.name]
         if folder.is_dir():
             self._say(folder, f"is skipped: {error}")

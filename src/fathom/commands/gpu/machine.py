@@ -122,6 +122,5 @@ def check_packages(packages: Mapping[str, str]) -> None:
 
 
 def _split(text: str) -> tuple[int, ...]:
-    """Return the first two numbers of a version: (2, 8) of 2.8.0+cu128."""
     parts = text.partition("+")[0].split(".")[:2]
     return tuple(int(part) for part in parts if part.isdecimal())

@@ -95,7 +95,6 @@ def check_adaptation_room(place: Place, shape: Shape, _: Earlier) -> Measured:
 
 
 def _read_shape(shape: Shape) -> "shapes.Shape":
-    """Return the shape that memory is calculated from, as read from a model's config.json."""
     from fathom.models.shapes import parse_shape
 
     return cast("shapes.Shape", parse_shape(configure(shape).to_dict()))
@@ -104,7 +103,6 @@ def _read_shape(shape: Shape) -> "shapes.Shape":
 def _run_inside(
     place: Place, expected: "Memory", run: Callable[[], Any], recomputes: bool = False
 ) -> Measured:
-    """Run a step within the GPU memory that its job asks for."""
     import torch
 
     from fathom.models.memory import CONTEXT, GB, request_card

@@ -81,9 +81,8 @@ def check_lora_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured
 
 
 def _rate_adapter(place: Place, shape: Shape, train: Callable[..., float]) -> float:
-    from fathom.models.adapters import add_adapter
-
     """Return the tokens per second of training an adapter; `train` returns seconds."""
+    from fathom.models.adapters import add_adapter
 
     settings = make_lora(place, _TOKENS, dtype=place.low_precision)
 
@@ -162,7 +161,6 @@ def run_trainer(place: Place, model: Any, rows: Sequence[Mapping[str, Any]], bat
 
 
 def _rate(place: Place, take: Callable[[int], float], count: Callable[[int], int]) -> float:
-    """Return tokens per second from the extra time of twice as many steps, without start-up."""
     steps = place.sizes.steps
     rounds = _ROUNDS if take(steps) < _SHORT else 1
     shorter, longer = (min(take(number) for _ in range(rounds)) for number in (steps, 2 * steps))

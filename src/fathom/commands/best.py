@@ -16,9 +16,7 @@ from fathom.commands.score import add_scoring_options, add_server_options, add_t
 if TYPE_CHECKING:
     import polars as pl
 
-    from fathom.commands.verbs import Verbs
     from fathom.scoring.best_model import Standing
-
 
 EXAMPLES = (
     "fathom best pairs.jsonl gpt2 path/to/model",
@@ -26,7 +24,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom best`."""
     parser = verbs.add_verb(into, "best", __doc__, run, EXAMPLES)
     parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
@@ -52,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     require_extra("models", "fathom best")
     pairs = _read_pairs(arguments.pairs)
-    models = find_models(arguments.models, arguments, arguments.chat_template)
+    models = find_models(arguments.models, arguments)
     for open_model in models.values():
         model = open_model()  # loads nothing
         if isinstance(model, ServedModel):

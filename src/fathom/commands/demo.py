@@ -8,20 +8,15 @@ Without a package index the pretrained model is left out.
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
 
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
-
 _RUN = "results/demo"
-
 
 EXAMPLES = ("fathom demo", "fathom demo --cores 4")
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom demo`."""
     parser = verbs.add_verb(into, "demo", __doc__, run, EXAMPLES)
     parser.add_argument(

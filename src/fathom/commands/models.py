@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from fathom.commands import verbs
 
 if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
     from fathom.models.registry import ModelRow
 
 LIST = """List the models of the table.
@@ -30,7 +29,7 @@ EXAMPLES = ("fathom models list smollm2 gemma", "fathom models describe smollm2 
 _TABLE = "config/models.tsv"
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom models list`, `describe`, `add` and `check`."""
     parser = into.add_parser("models", help=verbs.cut_help(__doc__), description=__doc__)
     parser.examples = EXAMPLES

@@ -8,13 +8,8 @@ with columns model, item and score: files or folders, of one or several models.
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
-
 
 _PAGE = b"<!doctype html>"
 """Start of every page."""
@@ -22,7 +17,7 @@ _PAGE = b"<!doctype html>"
 EXAMPLES = ("fathom page results/docs", "fathom page logs/first --output page.html")
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom page`."""
     parser = verbs.add_verb(into, "page", __doc__, run, EXAMPLES)
     parser.add_argument(

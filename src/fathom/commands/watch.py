@@ -18,17 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.commands.score import add_scoring_options, read_scoring
+from fathom.commands.score import add_scoring_options, open_here, read_scoring
 from fathom.jobs.program import log
 
 if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
-    from fathom.models.loading import Pointer
     from fathom.studies.watching import Arrivals, Watch
 
 FORGETTING = 3
 """Exit code if a keyword is forgotten."""
-
 
 EXAMPLES = (
     "fathom watch checkpoints --pairs pairs.jsonl --idle 600",
@@ -36,7 +33,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom watch`."""
     parser = verbs.add_verb(into, "watch", __doc__, run, EXAMPLES)
     parser.add_argument("folder", help="where the training writes its checkpoints; may not exist yet")
@@ -61,13 +58,12 @@ def add_verb(into: "Verbs") -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Score checkpoints as they come until there is a reason to end."""
-    from dataclasses import replace
+    from functools import partial
 
     from fathom.errors import InputError
     from fathom.io.files import require_file
     from fathom.jobs.program import require_extra
     from fathom.models.fetching import find_pointer
-    from fathom.models.open_model import OpenModel
     from fathom.models.registry import hide_secrets, is_address
     from fathom.studies.watching import Arrivals, Watch
 
@@ -86,10 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
     base = find_pointer(arguments.base) if arguments.base else None
     name = f"base {base.name.rpartition('/')[2]}" if base else ""
 
-    def open_model(pointer: "Pointer") -> OpenModel:
-        pointer = replace(pointer, chat_template=arguments.chat_template or pointer.chat_template)
-        return OpenModel(pointer, settings, arguments.threads, arguments.gpus)
-
+    open_model = partial(open_here, settings=settings, arguments=arguments)
     watch = Watch(require_file(arguments.pairs), output.absolute(), name, open_model, arguments.by)
     if arguments.fail_on and not watch.plan.sentences.can_be_named.any():
         raise InputError("these pairs cannot tell keywords apart", "--fail-on", watch.plan.describe())

@@ -3,7 +3,10 @@
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -14,11 +17,7 @@ from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import BITS_PER_BYTE, RIVAL_RANK
 from fathom.statistics.sizing import POWERS, Variances, count_keywords, estimate_variances
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 FIRST = next(iter(ORDERS.values()))
 """The order that a page opens with, if the run has it."""
@@ -96,8 +95,6 @@ def find_unsettled(
     its mean is the logarithm of their ratio [HuberRonchetti, Ch. 3]; of the geometric mean it is that of
     the log ranks. Of bits it is their difference, whose mean is that of the means.
     """
-    import numpy as np
-
     values, pairs = benchmark.select_values(order.metric)
     comparisons = benchmark.rankings.get(order.name, NO_RANKING).comparisons
     if not values or not len(pairs):
@@ -120,7 +117,7 @@ def find_unsettled(
 
 
 def _count_needed(
-    differences: "Array", clusters: list[str], confidence: float
+    differences: Array, clusters: list[str], confidence: float
 ) -> tuple[int | None, int | None]:
     """Return pairs and clusters for a significant difference, with as many pairs a cluster as now."""
     try:
@@ -148,8 +145,6 @@ def find_unknown_keywords(
 
     That is those whose best rank is above the limit, or on which no model has more than 0 bits.
     """
-    import numpy as np
-
     values, pairs = benchmark.select_values(order.metric)
     if not values or not len(pairs):
         return []
@@ -175,8 +170,6 @@ def find_limit(benchmark: Benchmark, order: Order, settings: Summary | None = No
 
     That is 0 bits; or UNKNOWN_RANK, among a few candidates what guessing gives: no rank is as high there.
     """
-    import numpy as np
-
     if order.is_knowledge:
         return 0.0
     ceiling = benchmark.measure_ceiling() if order.metric is RIVAL_RANK else None

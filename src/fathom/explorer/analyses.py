@@ -5,6 +5,7 @@ listed as missing.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -97,18 +98,16 @@ def _collect_layers(tables: Tables, titles: Mapping[str, str]) -> list[dict[str,
         # with the final norm: what is exact at the last layer
         some = [row for row in rows if row["projection"] == "normed" and row["metric"] in _LAYER_METRICS]
         order = list(_LAYER_METRICS)
-        keys = {
-            (order.index(row["metric"]), _setting(row, "k"), _setting(row, "list_length")) for row in some
-        }
-        for number, k, length in sorted(keys):
+        # a metric without such a setting has 0
+        groups: defaultdict[tuple[int, int, int], list[Row]] = defaultdict(list)
+        for row in some:
+            groups[order.index(row["metric"]), row["k"] or 0, row["list_length"] or 0].append(row)
+        for number, k, length in sorted(groups):
             metric = _LAYER_METRICS[order[number]]
             label = metric.label if metric.variant else f"{metric.label} of the target"
-            key = order[number], k, length
-            lines: dict[str, list[list[float | None]]] = {}
-            for row in some:
-                if (row["metric"], _setting(row, "k"), _setting(row, "list_length")) == key:
-                    point = [row["layer"], *_numbers(row, ("value", "ci_low", "ci_high"))]
-                    lines.setdefault(row["model"], []).append(point)
+            lines: defaultdict[str, list[list[float]]] = defaultdict(list)
+            for row in groups[number, k, length]:
+                lines[row["model"]].append([row["layer"], *_numbers(row, ("value", "ci_low", "ci_high"))])
             found.append(
                 {
                     "id": "/".join([domain, order[number], *(str(each) for each in (k, length) if each)]),
@@ -120,11 +119,6 @@ def _collect_layers(tables: Tables, titles: Mapping[str, str]) -> list[dict[str,
                 }
             )
     return found
-
-
-def _setting(row: Row, name: str) -> int:
-    """Return k or the length of the list of a row; 0 for a metric that has none."""
-    return row[name] or 0
 
 
 def _collect_tuning(tables: Tables) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
-from fathom.explorer.run import Benchmark, Compared, Order, Ranked, Ranking, Ranks, choose_order
+from fathom.explorer.item_tasks import Task
+from fathom.explorer.run import Benchmark, Compared, Order, Ranked, Ranking
 from fathom.models.origins import Origins
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN
 from fathom.statistics.clusters import explain_clusters
@@ -17,6 +18,10 @@ from fathom.statistics.metrics import BITS, RANK, RIVAL_RANK
 _NUMBERS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
+
+
+Ranks = Benchmark | Task
+"""Subject of sentences: a benchmark of a run, or a task of logs."""
 
 
 class Piece(NamedTuple):
@@ -394,7 +399,7 @@ def describe_answers(benchmark: Ranks, benchmarks: Sequence[Ranks], origins: Ori
         for name in benchmark.orders
         if name in benchmark.rankings
     }
-    alone = {} if found else {"answer": list_pieces(answer(benchmark, choose_order(benchmark)))}
+    alone = {} if found else {"answer": list_pieces(answer(benchmark, next(iter(benchmark.orders))))}
     return {"statistics": found, **alone}
 
 

@@ -7,18 +7,16 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.explorer.run import COMPARISONS, GROUPS, ORDERS, SUMMARY, Row
 from fathom.io.contracts.corpus import SENTENCE_COUNTS
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, STATISTICS, measure_values
 from fathom.statistics.metrics import BITS, RANK
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 LEFT_OUT = "corpus/left_out"
 """Name of the table on the page."""
@@ -83,7 +81,7 @@ def check_scores(
     summary: Sequence[Row],
     place: tuple[str, str],
     scores: Mapping[str, pl.DataFrame],
-    kept: "NDArray[np.bool_]",
+    kept: NDArray[np.bool_],
 ) -> list[str]:
     """Return sentences on models with only scores or only a summary, and on scores that give other numbers.
 

@@ -9,9 +9,12 @@ import gzip
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import orjson
+import polars as pl
+from numpy.typing import NDArray
 
 from fathom import __version__
 from fathom.config.scoring import Summary
@@ -37,12 +40,6 @@ from fathom.io.run_path import RunPath
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import LEADING, MEAN, STATISTICS
 from fathom.statistics.metrics import BASELINES, BITS, RANK
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
 
 LIMIT = 12_000_000
 """Most characters of compressed pairs and questions in a page; further ones are left out."""
@@ -199,11 +196,7 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "manifest": {
             name: manifest[name] for name in ("files", "inputs", "packages", "parameters") if name in manifest
         },
-        "texts": "",
-        "ranks": "",
-        "rivals": "",
-        "rivalRanks": "",
-        "bits": "",
+        **dict.fromkeys(("texts", "ranks", "rivals", "rivalRanks", "bits"), ""),
     }
 
 
@@ -222,8 +215,6 @@ def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
 
 
 def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
-    import numpy as np
-
     pairs = benchmark.pairs
     keywords, codes = np.unique(pairs["keyword"].to_numpy(), return_inverse=True)
     documents, places = np.unique(pairs["doc_id"].to_numpy(), return_inverse=True)
@@ -248,8 +239,6 @@ def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
 
 def _pack_rivals(benchmark: Benchmark) -> tuple[str, str, str] | None:
     """Return leading words, ranks among rivals and bits, by model as blocks; None if no rival is known."""
-    import numpy as np
-
     ranks = np.array([each["rival_rank"].to_numpy() for each in benchmark.rivals.values()])
     if list(benchmark.rivals) != list(benchmark.ranks) or not np.isfinite(ranks).any():
         return None
@@ -262,7 +251,7 @@ def _pack_rivals(benchmark: Benchmark) -> tuple[str, str, str] | None:
     return pack_json({"words": words, "first": first}), pack_numbers(ranks), pack_numbers(bits)
 
 
-def _round(numbers: "pl.Series") -> list[float | None]:
+def _round(numbers: pl.Series) -> list[float | None]:
     return numbers.round(1).fill_nan(None).to_list()
 
 
@@ -295,10 +284,8 @@ def pack_json(value: Any) -> str:
     return _pack(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
-def pack_numbers(values: "NDArray[np.float64]") -> str:
+def pack_numbers(values: NDArray[np.float64]) -> str:
     """Return numbers as little-endian float32, row by row, compressed, in base64."""
-    import numpy as np
-
     return _pack(np.ascontiguousarray(values, dtype="<f4").tobytes())
 
 

@@ -6,14 +6,16 @@ Adds what items can show: smallest detectable differences, how to settle the res
 import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom import __version__
 from fathom.config.scoring import Summary
 from fathom.explorer.advice import ERROR, plan_size
-from fathom.explorer.answers import MOST_NAMED, answer, describe_answers, to_text
+from fathom.explorer.answers import MOST_NAMED, answer, describe_answers, join_names, to_text
 from fathom.explorer.data import PageData, has_room, leave_out, pack_json, pack_numbers
 from fathom.explorer.item_tasks import (
     CLUSTERS,
@@ -29,11 +31,6 @@ from fathom.models.origins import Origins
 from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.item_scores import find_parts
 from fathom.statistics.sizing import POWERS, Variances, find_smallest, measure_spread
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 PROMPT, ANSWER = 2_000, 600
 """Characters of a prompt and of an answer in a page; of a longer prompt the end is shown."""
@@ -73,10 +70,7 @@ def collect_items(name: str, logs: pl.DataFrame, notes: Sequence[str], settings:
             for name, order in sorted(orders.items())
         ],
         "benchmarks": described,
-        "metrics": [],
-        "baselines": [],
-        "correlations": [],
-        "analyses": [],
+        **{name: [] for name in ("metrics", "baselines", "correlations", "analyses")},
         "questions": {},
         "figures": 0,
         "missing": missing,
@@ -171,8 +165,6 @@ def _add_items(task: Task, number: int, blocks: dict[str, str], missing: list[st
 
 def _spread(task: Task, name: str) -> Any:
     """Return the scores of all models of a task by one metric, shape (n_models, n_items); NaN for none."""
-    import numpy as np
-
     scored = task.scored[name]
     values = np.full((len(task.models), len(task.items)), np.nan)
     values[[task.models.index(model) for model in scored.models]] = scored.values
@@ -345,7 +337,7 @@ def describe_chance(task: Task, name: str) -> str:
         return f"{guessing}: all models are better." if known else f"{guessing}."
     if len(weak) > MOST_NAMED:
         return f"{guessing}: {len(weak):,} models are not shown to be better."
-    names = " and ".join(filter(None, (", ".join(weak[:-1]), weak[-1])))
+    names = to_text(join_names(weak))
     return f"{guessing}: {names} {'is' if len(weak) == 1 else 'are'} not shown to be better."
 
 
@@ -377,8 +369,6 @@ def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) 
         model's own mean and that of the group, the interval of that, and whether it is strong or weak.
         Nothing where there are no two groups.
     """
-    import numpy as np
-
     kept = task.items.filter(scored.kept)
     names, groups = np.unique(kept["group"].to_numpy().astype(str), return_inverse=True)
     if len(names) < 2:
@@ -407,13 +397,12 @@ def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) 
     }  # fmt: skip
 
 
-def _test_alone(found: Strengths, clusters: "NDArray[np.int64]", error: float) -> "NDArray[np.bool_]":
+def _test_alone(found: Strengths, clusters: NDArray[np.int64], error: float) -> NDArray[np.bool_]:
     """Return which gains are not 0 by Student's t, corrected for all of them by Holm's method.
 
     Scores of easy items vary less than others, which the shuffled items of :func:`measure_residuals` do not
     know: the end of each gain's own interval says how far it is from 0.
     """
-    import numpy as np
     from scipy.special import stdtr, stdtrit
 
     freedom = np.maximum(clusters - 1.0, 1.0)[:, None]
@@ -424,5 +413,5 @@ def _test_alone(found: Strengths, clusters: "NDArray[np.int64]", error: float) -
     return np.asarray(adjust_holm(p.ravel()).reshape(p.shape) <= error)
 
 
-def _round(values: "NDArray[np.float64]") -> list[list[float | None]]:
+def _round(values: NDArray[np.float64]) -> list[list[float | None]]:
     return [[round(value, 4) if math.isfinite(value) else None for value in row] for row in values.tolist()]

@@ -6,30 +6,22 @@ common items. Tasks with a common metric make a further one of all their items.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.explorer.run import Compared, Order, Ranked, Ranking
+from fathom.statistics import item_scores
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.clusters import Clusters, number_clusters
 from fathom.statistics.comparisons import group_models
-from fathom.statistics.item_scores import (
-    compare_items,
-    compare_signs,
-    estimate_mean,
-    find_parts,
-    resample_items,
-)
 from fathom.statistics.metrics import METRICS, Metric
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 ITEMS, CLUSTERS = "items", "clusters"
 """Clusters that intervals of scores draw."""
@@ -52,8 +44,8 @@ class Scored(NamedTuple):
 
     order: Order
     models: list[str]
-    values: "Array"
-    kept: "NDArray[np.bool_]"
+    values: Array
+    kept: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -134,8 +126,6 @@ def _collect_scores(
     where: str, metric: str, rows: pl.DataFrame, items: pl.DataFrame, notes: list[str]
 ) -> Scored | None:
     """Return the scores by one metric; samples of an item are averaged, and items of some models said."""
-    import numpy as np
-
     known = rows.filter(pl.col("score").is_finite())
     each = known.group_by("model", "item").agg(pl.col("score").mean())
     if len(each) < len(known):
@@ -168,10 +158,8 @@ def _collect_scores(
     return Scored(Order(metric_, MEAN), names, table, kept)
 
 
-def _find_common(table: "Array") -> "tuple[list[int], NDArray[np.bool_]]":
+def _find_common(table: Array) -> tuple[list[int], NDArray[np.bool_]]:
     """Return places of models with common items, preferring models with most items, and these items."""
-    import numpy as np
-
     has = ~np.isnan(table)
     kept, models = np.ones(table.shape[1], dtype=bool), []
     for place in np.argsort(-has.sum(axis=1), kind="stable"):
@@ -181,7 +169,7 @@ def _find_common(table: "Array") -> "tuple[list[int], NDArray[np.bool_]]":
     return sorted(models), kept
 
 
-def describe_metric(name: str, values: "Array", low_is_best: bool) -> Metric:
+def describe_metric(name: str, values: Array, low_is_best: bool) -> Metric:
     """Return a metric of logs, inferred from its name and scores.
 
     Right and wrong, or a mean of some such samples, have the scale from 0 to 1 that intervals of accuracies
@@ -190,7 +178,7 @@ def describe_metric(name: str, values: "Array", low_is_best: bool) -> Metric:
     base, _, way = name.partition(",")
     known = METRICS.get(base)
     inside = bool(((values >= 0) & (values <= 1)).all())
-    least, most = (0.0, 1.0) if inside and find_parts(values) else (-math.inf, math.inf)
+    least, most = (0.0, 1.0) if inside and item_scores.find_parts(values) else (-math.inf, math.inf)
     plain = base.replace("_", " ")
     label = known.label if known else plain if plain.endswith(_NOUNS) else f"{plain} score"
     label = f"{label} ({way})" if way else label
@@ -214,8 +202,6 @@ def _join_tasks(tasks: Sequence[Task]) -> Task | None:
 
     Every item counts the same. Models that lack a task do not count.
     """
-    import numpy as np
-
     shared: dict[str, list[Task]] = {}
     for task in tasks:
         for name, found in task.scored.items():
@@ -270,8 +256,6 @@ def choose_item_clusters(task: Task, scored: Scored) -> Clusters:
 
 
 def _rank(task: Task, settings: Summary) -> Task:
-    from dataclasses import replace
-
     rankings = {name: rank_items(task, each, settings) for name, each in task.scored.items()}
     return replace(task, rankings=rankings)
 
@@ -281,19 +265,19 @@ def rank_items(task: Task, scored: Scored, settings: Summary) -> Ranking:
 
     A single item has no interval.
     """
-    import numpy as np
-
     values, metric = scored.values[:, scored.kept], scored.order.metric
     clusters = choose_item_clusters(task, scored)
     by_model = dict(zip(scored.models, values, strict=True))
-    resampled = resample_items(task.domain, by_model, clusters, metric, settings)
+    resampled = item_scores.resample_items(task.domain, by_model, clusters, metric, settings)
     codes = np.unique(np.array(clusters.names), return_inverse=True)[1]
     count = int(codes.max()) + 1
-    compared = compare_items(resampled, compare_signs(values, codes), settings)
+    compared = item_scores.compare_items(resampled, item_scores.compare_signs(values, codes), settings)
     letters = group_models(resampled.order, [each for each, _ in compared])
     ranked = []
     for model in resampled.order:
-        value, low, high = estimate_mean(resampled.models[model], count, metric, settings.confidence)
+        value, low, high = item_scores.estimate_mean(
+            resampled.models[model], count, metric, settings.confidence
+        )
         ends = (low, high) if count > 1 else (math.nan, math.nan)
         ranked.append(Ranked(model, value, *ends, letters[model] if len(scored.models) > 1 else ""))
     pairs = [

@@ -30,15 +30,8 @@ PROGRAMS = (
 def write_page(run: Path, output: Path, settings: Summary, named: Named = WHATEVER) -> int:
     """Write the page of a run.
 
-    Parameters
-    ----------
-    named : Named, optional
-        What the configuration of the run names; other models and benchmarks are not shown.
-
-    Raises
-    ------
-    InputError
-        If the folder is not that of a run, or a table in it is damaged.
+    `named`: what the configuration of the run names; other models and benchmarks are not shown. Raise
+    `InputError` if the folder is not that of a run, or a table in it is damaged.
     """
     return _write(render_page(collect_data(read_run(run, settings, named), settings)), output)
 
@@ -116,10 +109,7 @@ def render_plain(name: str, title: str, parts: Mapping[str, str], seconds: int =
 def read_libraries(ending: str) -> list[str]:
     """Return the libraries with one ending, in the order in which they load.
 
-    Raises
-    ------
-    InputError
-        If a file is not the one that vendor.json names.
+    Raise `InputError` if a file is not the one that vendor.json names.
     """
     found = []
     for entry in read_json(VENDOR / "vendor.json"):

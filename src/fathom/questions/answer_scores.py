@@ -74,7 +74,10 @@ def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score
                 known[count] = draw_resamples(count, settings).astype(np.float64)
             above, below = (some[name].to_numpy() for name in ("numerator", "denominator"))
             names, unanswered = some["question_id"].to_list(), int((~some["answered"]).sum())
-            found[_name(cell)] = Score(resample_ratio(above, below, known[count]), names, unanswered)
+            form, level, template, metric = map(str, cell)
+            found[form, level, template, metric] = Score(
+                resample_ratio(above, below, known[count]), names, unanswered
+            )
     return found
 
 
@@ -150,11 +153,6 @@ def _test_differences(
         ]
         tested |= zip(some, correct_family([(gap, 0.0) for gap in gaps]), strict=True)
     return tested
-
-
-def _name(cell: tuple[object, ...]) -> Cell:
-    form, level, template, metric = (str(each) for each in cell)
-    return form, level, template, metric
 
 
 Measure = tuple[str, float, float]

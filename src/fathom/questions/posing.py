@@ -12,6 +12,7 @@ from fathom.config.questions import OPTIONS
 from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.questions.graph import PREFIXES, Asker, OntologyGraph
+from fathom.questions.ontology import Entity
 
 
 class Candidate(NamedTuple):
@@ -48,31 +49,21 @@ class Entities:
     """The table of entities (ENTITIES), looked up by IRI and by class."""
 
     def __init__(self, table: pl.DataFrame) -> None:
-        names = ["label", "likeness", "source"]
-        self._found = {row[0]: row[1:] for row in table.select("iri", *names).iter_rows()}
+        columns = ("iri", "class", "label", "source", "likeness")
+        self._found = {iri: Entity(*row) for iri, *row in table.select(columns).iter_rows()}
         self.records = set(table.filter(pl.col("text") != "")["iri"])
         usable = table.filter(pl.col("usable")).select("iri", "class")
         self._usable = set(usable["iri"])
         self._classes: dict[str, list[str]] = defaultdict(list)
         for iri, kind in usable.sort("iri").iter_rows():
             self._classes[kind].append(iri)
-        self._kinds = dict(table.select("iri", "class").iter_rows())
 
-    def tell_label(self, iri: str) -> str:
-        """Return the name that questions use."""
-        return str(self._found[iri][0])
-
-    def tell_likeness(self, iri: str) -> str:
-        """Return what it shares with entities that may be the same thing."""
-        return str(self._found[iri][1])
-
-    def tell_source(self, iri: str) -> str:
-        """Return where it comes from."""
-        return str(self._found[iri][2])
+    def __getitem__(self, iri: str) -> Entity:
+        return self._found[iri]
 
     def tell_class(self, iri: str) -> str | None:
-        """Return its class; None for what is no entity."""
-        return self._kinds.get(iri)
+        """Return the class of an entity; None for what is none."""
+        return self._found[iri].kind if iri in self._found else None
 
     def list_class(self, kind: str) -> list[str]:
         """Return the entities of a class that questions may name, sorted."""
@@ -126,10 +117,8 @@ def find_candidates(
 
 
 def _group(asker: Asker, graph: OntologyGraph, entities: Entities) -> Iterator[Candidate]:
-    answer, about = (
-        asker.template.answer,
-        [v for v in asker.template.placeholders if v != asker.template.answer],
-    )
+    answer = asker.template.answer
+    about = [name for name in asker.template.placeholders if name != answer]
     answers: dict[tuple[str, ...], set[str]] = defaultdict(set)
     records: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for row in graph.select(asker.select):
@@ -193,7 +182,7 @@ def pose_question(
         "template": asker.name,
         "level": template.level,
         "form": template.form,
-        "sources": [entities.tell_source(iri) for iri in candidate.records],
+        "sources": [entities[iri].source for iri in candidate.records],
         "query": PREFIXES + template.ask.strip(),
     }
     if template.form == "binary":
@@ -202,12 +191,12 @@ def pose_question(
         row |= {"asked": "", "option_iris": []}
     else:
         options = sorted([*shown, *wrong], key=lambda iri: hash_text("option", key, iri))
-        names = [entities.tell_label(iri) for iri in options]
+        names = [entities[iri].label for iri in options]
         truth = [iri in shown for iri in options]
         answer = "; ".join(name for name, is_right in zip(names, truth, strict=True) if is_right)
         row |= {"options": names, "right": truth, "answer": answer}
         row |= {"asked": template.answer, "option_iris": options}
-    row["question"] = _fill(template.text, {name: entities.tell_label(iri) for name, iri in about.items()})
+    row["question"] = _fill(template.text, {name: entities[iri].label for name, iri in about.items()})
     row["bindings"] = [f"{name}={iri}" for name, iri in sorted(about.items())]
     row["question_id"] = name_question(row)
     return row
@@ -224,7 +213,7 @@ def _draw_wrong(
     """Return so many wrong answers, each unlike all others and the right ones; None if there are too few."""
     taken = candidate.never_wrong
     found: list[str] = []
-    likenesses = {entities.tell_likeness(iri) for iri in taken}
+    likenesses = {entities[iri].likeness for iri in taken}
     about, template = dict(candidate.asked_about), asker.template
     pools = [
         [iri for iri in pool if entities.tell_class(iri) == template.kind and entities.can_be_named([iri])]
@@ -235,7 +224,7 @@ def _draw_wrong(
     for iri in (each for each in every if each is not None):
         if len(found) == count:
             break
-        likeness = entities.tell_likeness(iri)
+        likeness = entities[iri].likeness
         if iri in taken or likeness in likenesses:
             continue
         bindings = {**about, template.answer: iri}

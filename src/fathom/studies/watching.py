@@ -24,15 +24,7 @@ from fathom.io.files import hash_file, hash_text, read_json_lines, read_object, 
 from fathom.io.names import place_inside
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
-from fathom.models.arriving import (
-    Signature,
-    describe_tensors,
-    find_lack,
-    list_arrivals,
-    read_step,
-    require_like,
-    sign_files,
-)
+from fathom.models import arriving
 from fathom.models.fetching import find_pointer
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
@@ -265,7 +257,9 @@ class Watch:
         self._check(name, pointer)
         model = self._open(pointer)
         tokens = self._hash_tokens(model)
-        require_like(tokens, self._identity["tokens"], "another tokenizer", pointer.adapter or pointer.path)
+        arriving.require_like(
+            tokens, self._identity["tokens"], "another tokenizer", pointer.adapter or pointer.path
+        )
         self._identity["tokens"] = tokens
         write_json(self.output / IDENTITY, self._identity)
         score_files(model, name_files([self._file], [self._place(name)]))
@@ -277,8 +271,8 @@ class Watch:
         if name == self._identity["base"]:
             return  # an adapter has only a part of the tensors
         folder = pointer.adapter or pointer.path
-        tensors = describe_tensors(folder)
-        require_like(tensors, self._identity["tensors"], "another architecture", folder)
+        tensors = arriving.describe_tensors(folder)
+        arriving.require_like(tensors, self._identity["tensors"], "another architecture", folder)
         self._identity["tensors"] = tensors
 
     def _hash_tokens(self, model: OpenModel) -> str:
@@ -322,7 +316,7 @@ class Watch:
         low, high = bound_mean(changes, self._sentences.keywords_of_pairs, Summary().confidence)
         row: dict[str, Any] = {
             "look": len(self.rows), "checkpoint": name,
-            "step": 0 if is_base else read_step(name) or len(self.rows),
+            "step": 0 if is_base else arriving.read_step(name) or len(self.rows),
             "pairs": len(values), "bits": _average(scores[BITS.name].to_numpy()),
             "geometric_mean_rank": _round(np.exp(np.log(scores[RANK.name].to_numpy()).mean())),
             "log_probability": _average(scores[LOG_PROBABILITY.name].to_numpy()),
@@ -441,8 +435,8 @@ class Arrivals:
 
     def __init__(self, folder: Path, base: str | None) -> None:
         self._folder, self._base, self.changing = folder, base, False
-        self._seen: dict[str, Signature] = {}
-        self._passed: dict[str, Signature] = {}
+        self._seen: dict[str, arriving.Signature] = {}
+        self._passed: dict[str, arriving.Signature] = {}
         self._said: dict[str, str] = {}
 
     @property
@@ -456,7 +450,7 @@ class Arrivals:
         A checkpoint is complete if nothing is missing and its files are as they were at the look before.
         One that cannot be used is skipped, with one message, until its files change.
         """
-        found = [each for each in list_arrivals(self._folder) if each.name not in scored]
+        found = [each for each in arriving.list_arrivals(self._folder) if each.name not in scored]
         now = {each.name: signature for each in found if (signature := self._sign(each)) is not None}
         changed = {name for name, signature in now.items() if self._seen.get(name) != signature}
         self._seen, self.changing = now, bool(changed)
@@ -485,9 +479,9 @@ class Arrivals:
             log.warning(TIED.format(folder.name))
         return True
 
-    def _sign(self, folder: Path) -> Signature | None:
+    def _sign(self, folder: Path) -> arriving.Signature | None:
         try:
-            return sign_files(folder)
+            return arriving.sign_files(folder)
         except (InputError, OSError) as error:
             self._say(folder, f"cannot be read: {error}")
             return None
@@ -495,7 +489,7 @@ class Arrivals:
     def _is_whole(self, folder: Path) -> bool:
         """Tell whether a checkpoint is complete; if not, log once what it lacks."""
         try:
-            lack = find_lack(folder)
+            lack = arriving.find_lack(folder)
         except (InputError, OSError) as error:
             self._pass_over(folder, error)
             return False

@@ -27,10 +27,7 @@ _ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Interrupt|Exit)\b.*", re.M)
 class Place(NamedTuple):
     """Where checks run.
 
-    Attributes
-    ----------
-    folder : Path
-        For logs and files of the checks.
+    `folder`: for logs and files of the checks.
     """
 
     device: str
@@ -46,10 +43,7 @@ class Place(NamedTuple):
 class Measured(NamedTuple):
     """Result of a check.
 
-    Attributes
-    ----------
-    met : bool or None
-        Whether the goal was met; None: nothing to compare with.
+    `met`: whether the goal was met; None: nothing to compare with.
     """
 
     value: str
@@ -165,6 +159,8 @@ def _run_check(
 def run_apart(task: Callable[[], Any], stem: Path, seconds: float = LIMIT) -> tuple[Any, str]:
     """Run a task in its own process, which may use the GPU, run out of memory, or be killed.
 
+    Raise `RuntimeError` if this process has initialised the GPU, which a fork does not survive.
+
     Parameters
     ----------
     task : callable
@@ -178,11 +174,6 @@ def run_apart(task: Callable[[], Any], stem: Path, seconds: float = LIMIT) -> tu
         None if the task did not end.
     reason : str
         Why it did not.
-
-    Raises
-    ------
-    RuntimeError
-        If this process has initialised the GPU, which a fork does not survive.
     """
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():

@@ -37,10 +37,7 @@ def describe_machine(device: str) -> dict[str, Any]:
     dict
         `device`, `name`, `driver`, `memory` and `free` in bytes (None on the processor), `python`.
 
-    Raises
-    ------
-    InputError
-        If there is no such device; with `auto`, if no GPU is visible.
+    Raise `InputError` if there is no such device; with `auto`, if no GPU is visible.
     """
     import torch
 

@@ -38,16 +38,10 @@ TOO_MANY = 100_000
 class Unsettled(NamedTuple):
     """Two models that are not significantly different, and the pairs that would settle it.
 
-    Attributes
-    ----------
-    gap : float
-        Ratio of what they are ordered by, the worse one's over the better one's; of knowledge in bits the
-        better one's less the worse one's.
-    pairs : int or None
-        Pairs that find a difference of this size in 80 % of such benchmarks; None if more than TOO_MANY, or
-        unknown from the pilot.
-    keywords : int or None
-        Keywords that these pairs belong to, or documents where there are no two keywords.
+    `gap`: ratio of what they are ordered by, the worse one's over the better one's; of knowledge in bits the
+    better one's less the worse one's. `pairs`: how many find a difference of this size in 80 % of such
+    benchmarks; None if more than TOO_MANY, or unknown from the pilot. `keywords`: those that these pairs
+    belong to, or documents where there are no two keywords.
     """
 
     better: str
@@ -69,14 +63,8 @@ class UnknownKeyword(NamedTuple):
 class Disagreement(NamedTuple):
     """Two models in opposite orders by a metric and by bits per byte.
 
-    Attributes
-    ----------
-    bits : tuple of float
-        Bits per byte of both.
-    apart : bool
-        Whether they are significantly different in the order.
-    certain : bool
-        Whether the intervals of the bits per byte do not overlap.
+    `bits`: bits per byte of both. `apart`: whether they are significantly different in the order. `certain`:
+    whether the intervals of the bits per byte do not overlap.
     """
 
     by_order: str

@@ -66,18 +66,10 @@ def compose(template: str, **parts: Sentence) -> Sentence:
 class Words(NamedTuple):
     """Templates of the answer, by the state of the models.
 
-    Attributes
-    ----------
-    nothing, only : str
-        No model has a value; one has.
-    single, uncompared : str
-        There is one pair, or item; models are not compared.
-    one, every : str
-        One model is best; several are and do not differ; no two of all differ.
-    some : str
-        One leads, and those that are not apart from it differ among each other.
-    name : callable
-        Returns the name of a further order, given it and the label of the variant.
+    `nothing`: no model has a value; `only`: one has. `single`: there is one pair, or item; `uncompared`:
+    models are not compared. `one`: one model is best; `several` are and do not differ; `every`: no two of all
+    differ. `some`: one leads, and those that are not apart from it differ among each other. `tied`: all have
+    the same value. `name` returns the name of a further order, given it and the label of the variant.
     """
 
     nothing: str

@@ -87,12 +87,8 @@ def fill_template(name: str, parts: Mapping[str, str]) -> str:
 def render_plain(name: str, title: str, parts: Mapping[str, str], seconds: int = 0) -> str:
     """Return a page that runs no program, as HTML: a template of `assets` with its style.
 
-    Parameters
-    ----------
-    title : str
-        As text; the parts are HTML.
-    seconds : int, optional
-        After so many the browser reads it again; without them it has the style of the page of a run.
+    `title`: as text; the parts are HTML. `seconds`: after so many the browser reads it again; without them it
+    has the style of the page of a run.
     """
     more = '<meta name="color-scheme" content="light dark">\n' if seconds else ""
     more += f'<meta http-equiv="refresh" content="{seconds}">\n' if seconds else ""

@@ -29,14 +29,9 @@ QUESTION_SCORES = paths.QUESTION_SCORES.below
 class Named(NamedTuple):
     """What the configuration of a run names.
 
-    Attributes
-    ----------
-    models : sequence of str
-        Models that are scored, followed or answer questions; empty: all that have tables.
-    benchmarks : sequence of str
-        DOMAIN/VARIANT that they are scored on; empty: all that have pairs.
-    left_out : sequence of str
-        Optional models left out of the run.
+    `models`: those that are scored, followed or answer questions; empty: all that have tables. `benchmarks`:
+    DOMAIN/VARIANT that they are scored on; empty: all that have pairs. `left_out`: optional models left out
+    of the run.
     """
 
     models: Sequence[str] = ()

@@ -126,12 +126,8 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 class Entity(NamedTuple):
     """An entity that questions name.
 
-    Attributes
-    ----------
-    likeness : str
-        What it shares with entities that may be the same thing; the label in lower case if there are none.
-    text : str
-        The record in words; empty if it is no record.
+    `likeness`: what it shares with entities that may be the same thing; the label in lower case if there are
+    none. `text`: the record in words; empty if it is no record.
     """
 
     kind: str
@@ -145,16 +141,9 @@ class Entity(NamedTuple):
 class Ontology:
     """Entities and statements.
 
-    Attributes
-    ----------
-    links : list of (str, str, str)
-        Statements: entity, property, entity.
-    values : list of (str, str, Value)
-        Statements: entity, property, plain value.
-    unknown : list of (str, str)
-        Entity and property of an empty field, whose value is unknown.
-    refusing : set of str
-        Classes in which entities with equal names are an error; in others no question is about them.
+    `links`: statements of entity, property, entity; `values`: of entity, property, plain value. `unknown`:
+    entity and property of an empty field, whose value is unknown. `refusing`: classes in which entities with
+    equal names are an error; in others no question is about them.
     """
 
     entities: dict[str, Entity] = field(default_factory=dict)

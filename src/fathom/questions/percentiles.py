@@ -25,16 +25,9 @@ from fathom.questions.question_rounds import (
 class Variations(NamedTuple):
     """Questions with each t_d.
 
-    Attributes
-    ----------
-    rows : list of tuple
-        Under PERCENTILES.
-    map : polars.DataFrame
-        Under QUESTION_MAP: which questions were asked, where they and the records lie.
-    questions : polars.DataFrame
-        Under QUESTIONS: each question once that was asked with any t_d, in the round in which it was first.
-    vectors : array of float32 of shape (n_questions, dimension)
-        Their embeddings: unit vectors.
+    `rows`: under PERCENTILES. `map`: under QUESTION_MAP, which questions were asked, where they and the
+    records lie. `questions`: under QUESTIONS, each once that was asked with any t_d, in the round in which it
+    was first. `vectors`: their unit vectors, float32 of shape (n_questions, dimension).
     """
 
     rows: list[tuple[object, ...]]

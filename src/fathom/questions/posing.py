@@ -18,14 +18,9 @@ from fathom.questions.ontology import Entity
 class Candidate(NamedTuple):
     """A question that may be asked.
 
-    Attributes
-    ----------
-    asked_about : tuple of (str, str)
-        Variable and IRI of the entities in its text, but for the answer.
-    answers : tuple of str
-        IRIs of all right answers, sorted, but for entities that it is about.
-    is_true : bool
-        Whether a binary question names a right answer, as every other one of its template does.
+    `asked_about`: variable and IRI of the entities in its text, but for the answer. `answers`: IRIs of all
+    right answers, sorted, but for entities that it is about. `is_true`: whether a binary question names a
+    right answer, as every other one of its template does.
     """
 
     template: str

@@ -35,12 +35,8 @@ Row = dict[str, Any]
 class Candidate(NamedTuple):
     """A question that may be asked.
 
-    Attributes
-    ----------
-    chunks : tuple of int
-        Records that it is about.
-    pose : callable
-        Returns its row, without round and chunks; None if there are too few wrong answers.
+    `chunks`: records that it is about. `pose` returns its row, without round and chunks; None if there are
+    too few wrong answers.
     """
 
     key: str
@@ -209,14 +205,8 @@ Encode = Callable[[Sequence[str]], Vectors]
 class Material(NamedTuple):
     """Material of questions.
 
-    Attributes
-    ----------
-    vectors : array of float32 of shape (n_records, dimension)
-        Their unit vectors.
-    users : list of dict
-        Open questions that people asked, which count as gaps.
-    pairs : list of dict
-        Pairs of benchmarks, which may join as open questions.
+    `vectors`: unit vectors of the records, float32 of shape (n_records, dimension). `users`: open questions
+    that people asked, which count as gaps. `pairs`: pairs of benchmarks, which may join as open questions.
     """
 
     names: list[str]

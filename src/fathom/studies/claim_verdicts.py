@@ -165,14 +165,9 @@ _EVERY = (TF, TFIDF, PERPLEXITY, ATTRIBUTE_RATE)
 class Claim(NamedTuple):
     """A paper's claim, its metrics, and the number that decides.
 
-    Attributes
-    ----------
-    name, source, says : str
-        `says` has the places {metric} and {other}: the same on TF-IDF pairs.
-    measured : str
-        Description of the number, for readers.
-    measure : callable
-        Returns the number from a family, a metric and the name of a reference; None without such models.
+    `says` has the places {metric} and {other}: the same on TF-IDF pairs. `measured`: description of the
+    number, for readers. `measure` returns the number from a family, a metric and the name of a reference;
+    None without such models.
     """
 
     name: str

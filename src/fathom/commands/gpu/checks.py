@@ -54,16 +54,9 @@ class Measured(NamedTuple):
 class Check(NamedTuple):
     """One check.
 
-    Attributes
-    ----------
-    name, goal : str
-        What is measured, and what it should be.
-    run : callable
-        Takes a place, a shape, and what earlier checks of that shape measured, by name.
-    proves : bool
-        Whether missing the goal means wrong results, not only less speed or precision.
-    bytes_each : float
-        GPU memory needed, in bytes for each parameter of the model.
+    `name`, `goal`: what is measured, and what it should be. `run` takes a place, a shape, and what earlier
+    checks of that shape measured, by name. `proves`: whether missing the goal means wrong results, not only
+    less speed or precision. `bytes_each`: GPU memory needed, in bytes for each parameter of the model.
     """
 
     name: str
@@ -105,12 +98,8 @@ def run_checks(
 ) -> list[Line]:
     """Run checks one after the other, each in its own process; return the lines of the table.
 
-    Parameters
-    ----------
-    free : float or None
-        Bytes of free GPU memory; None: do not care.
-    seconds : float
-        For all checks; those that have not begun by then do not run.
+    `free`: bytes of free GPU memory; None: do not care. `seconds`: for all checks; those that have not begun
+    by then do not run.
     """
     lines: list[Line] = []
     end = time.monotonic() + seconds
@@ -159,21 +148,9 @@ def _run_check(
 def run_apart(task: Callable[[], Any], stem: Path, seconds: float = LIMIT) -> tuple[Any, str]:
     """Run a task in its own process, which may use the GPU, run out of memory, or be killed.
 
-    Raise `RuntimeError` if this process has initialised the GPU, which a fork does not survive.
-
-    Parameters
-    ----------
-    task : callable
-        Returns a JSON value.
-    stem : Path
-        Path of result and log, without their endings `.json` and `.log`.
-
-    Returns
-    -------
-    value
-        None if the task did not end.
-    reason : str
-        Why it did not.
+    Return the JSON value that the task returns, or None and the reason if it did not end. `stem`: path of
+    result and log, without their endings `.json` and `.log`. Raise `RuntimeError` if this process has
+    initialised the GPU, which a fork does not survive.
     """
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():

@@ -339,12 +339,8 @@ def measure_peak(device: str) -> Iterator[list[int]]:
 def leave_memory(model: Any, room: int, tokens: int) -> Iterator[None]:
     """Fill the memory of a GPU but for a small batch; on a processor, act as if memory were full.
 
-    Parameters
-    ----------
-    room : int
-        Bytes that stay free, on a GPU.
-    tokens : int
-        On a processor: tokens of the largest batch that is not refused. 0: leave everything as it is.
+    `room`: bytes that stay free, on a GPU. `tokens`: on a processor, those of the largest batch that is not
+    refused; 0: leave everything as it is.
     """
     import torch
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +52,6 @@ def run(arguments: argparse.Namespace) -> None:
         flag_contamination,
         report_contamination,
     )
-    from fathom.errors import InputError
     from fathom.io.contracts.benchmark import CONTAMINATION
     from fathom.io.files import require_file, write_json
     from fathom.io.tables import write_table
@@ -87,7 +87,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read_scores(paths: Sequence[Path], pairs: "pl.DataFrame") -> "dict[str, pl.DataFrame]":
-    from fathom.errors import InputError
     from fathom.io.contracts.scoring import SCORES
     from fathom.io.tables import read_table
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.errors import InputError
 
 if TYPE_CHECKING:
     from fathom.models.registry import ModelRow
@@ -58,8 +59,6 @@ def read_table() -> "tuple[dict[str, ModelRow], Path]":
 
 def list_models(arguments: argparse.Namespace) -> None:
     """Print a line for each model."""
-    from fathom.errors import InputError
-
     entries, table = read_table()
     words = [each.casefold() for each in arguments.names]
     shown = [
@@ -105,7 +104,6 @@ def add(arguments: argparse.Namespace) -> None:
 
 def check(arguments: argparse.Namespace) -> None:
     """Print what the hub says; fail if a model cannot be fetched."""
-    from fathom.errors import InputError
     from fathom.models.registry import match_name
     from fathom.planning.hub_checks import ask_hub, list_repositories
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fathom.commands import verbs
+from fathom.errors import InputError
 
 _PAGE = b"<!doctype html>"
 """Start of every page."""
@@ -33,7 +34,6 @@ def add_verb(into: "verbs.Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the page; print its path."""
     from fathom.config.scoring import Summary
-    from fathom.errors import InputError
     from fathom.explorer.page import write_item_page, write_page
     from fathom.explorer.reader import is_run
 
@@ -57,8 +57,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _require_page(output: Path) -> None:
     """Raise `InputError` if the page would replace another file, such as one that it is made from."""
-    from fathom.errors import InputError
-
     if output.is_file():
         with output.open("rb") as stream:
             start = stream.read(len(_PAGE))

@@ -14,7 +14,7 @@ from statistics import median_high
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.jobs.program import log
+from fathom.jobs.program import log, require_extra
 
 BITS_APART, FACTORS = (0.1, 0.25, 0.5, 1.0), (1.05, 1.1, 1.2, 1.5)
 """Differences to detect: in bits, and as ratios of geometric mean ranks."""
@@ -89,7 +89,6 @@ def run(arguments: argparse.Namespace) -> None:
         separate(arguments)
         return
     from fathom.io.places import find_own
-    from fathom.jobs.program import require_extra
     from fathom.planning.plans import Request, find_snakefile, make_plan
 
     require_extra("workflow", "fathom plan")

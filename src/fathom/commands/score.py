@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.errors import InputError
 
 if TYPE_CHECKING:
     from fathom.config.scoring import Scoring
@@ -148,7 +149,6 @@ def open_here(pointer: "Pointer", settings: "Scoring", arguments: argparse.Names
 
 def _open(arguments: argparse.Namespace) -> "OpenModel":
 
-    from fathom.errors import InputError
     from fathom.models.fetching import find_pointer
     from fathom.models.registry import is_address
 
@@ -173,7 +173,6 @@ def find_models(names: Sequence[str], arguments: argparse.Namespace) -> "dict[st
     """
     from functools import partial
 
-    from fathom.errors import InputError
     from fathom.models.fetching import find_pointer
     from fathom.models.registry import is_address, parse_address
     from fathom.models.served import ServedModel

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
 from fathom.commands.score import add_scoring_options, open_here, read_scoring
-from fathom.jobs.program import log
+from fathom.errors import InputError
+from fathom.jobs.program import log, require_extra
 
 if TYPE_CHECKING:
     from fathom.studies.watching import Arrivals, Watch
@@ -60,9 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Score checkpoints as they come until there is a reason to end."""
     from functools import partial
 
-    from fathom.errors import InputError
     from fathom.io.files import require_file
-    from fathom.jobs.program import require_extra
     from fathom.models.fetching import find_pointer
     from fathom.models.registry import hide_secrets, is_address
     from fathom.studies.watching import Arrivals, Watch
@@ -119,8 +118,6 @@ def _follow(watch: "Watch", arrivals: "Arrivals", arguments: argparse.Namespace)
 
 
 def _require_any(watch: "Watch", arrivals: "Arrivals") -> None:
-    from fathom.errors import InputError
-
     if not watch.has_checkpoint and arrivals.passed:
         names = ", ".join(arrivals.passed)
         raise InputError("no checkpoint could be scored", names, "see the messages above")

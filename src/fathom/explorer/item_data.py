@@ -26,7 +26,7 @@ from fathom.explorer.item_tasks import (
     measure_chance,
 )
 from fathom.explorer.run import Order
-from fathom.explorer.subfields import Keywords, Strengths, measure_residuals
+from fathom.explorer.subfields import Keywords, Strengths, measure_residuals, round_rows
 from fathom.models.origins import Origins
 from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.item_scores import find_parts
@@ -385,7 +385,7 @@ def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) 
     found = measure_residuals(Keywords([], counts, sums), codes, settings, tested)
     apart = found.apart & _test_alone(found, np.bincount(codes), (1 - settings.confidence) / tested)
     means = -sign * found.value + 0.0  # not -0
-    columns = [_round(part) for part in (means, found.gain, found.low, found.high)]
+    columns = [round_rows(part, ".4f") for part in (means, found.gain, found.low, found.high)]
     sizes = np.bincount(groups)
     return {
         "groups": [
@@ -411,7 +411,3 @@ def _test_alone(found: Strengths, clusters: NDArray[np.int64], error: float) -> 
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(freedom, stdtrit(freedom, 0.025) * np.abs(gain) / reach)
     return np.asarray(adjust_holm(p.ravel()).reshape(p.shape) <= error)
-
-
-def _round(values: NDArray[np.float64]) -> list[list[float | None]]:
-    return [[round(value, 4) if math.isfinite(value) else None for value in row] for row in values.tolist()]

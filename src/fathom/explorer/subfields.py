@@ -138,21 +138,27 @@ def describe_keywords(
     if not keywords.losses.size:
         return found
     labels, codes = subfields
-    found |= {"keywords": keywords.names, "pairs": keywords.pairs.tolist(), "values": _round(keywords.values)}
+    found |= {
+        "keywords": keywords.names,
+        "pairs": keywords.pairs.tolist(),
+        "values": round_rows(keywords.values),
+    }
     if all(name in codes for name in keywords.names):
         used = sorted({codes[name] for name in keywords.names})
         found["codes"] = [used.index(codes[name]) for name in keywords.names]
         *numbers, apart = measure_strengths(keywords, found["codes"], settings, benchmarks)
-        columns = [*map(_round, numbers), apart.tolist()]
+        columns = [*map(round_rows, numbers), apart.tolist()]
         found["subfields"] = [
             [labels[code], *(column[place] for column in columns)] for place, code in enumerate(used)
         ]
     return found
 
 
-def _round(values: Array) -> list[list[float | None]]:
+def round_rows(values: Array, form: str = ".5g") -> list[list[float | None]]:
+    """Return rows of rounded numbers; None for what is not finite."""
     return [
-        [float(f"{value:.5g}") if math.isfinite(value) else None for value in row] for row in values.tolist()
+        [float(format(each, form)) if math.isfinite(each) else None for each in row]
+        for row in values.tolist()
     ]
 
 

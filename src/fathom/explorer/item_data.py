@@ -228,14 +228,10 @@ def _write(value: float) -> str:
 class Sizes(NamedTuple):
     """What the items of a task can show of its models by one metric.
 
-    Attributes
-    ----------
-    smallest : list of float
-        The least and the largest of the smallest differences that two models could show, in 80 % of such
-        tasks, among all comparisons; empty where nothing is known of them.
-    unsettled : list of tuple
-        Better model, worse model, their difference, the smallest one that they could show, and the items and
-        clusters that would find theirs; the cheapest to settle first. None where that is not known.
+    `smallest`: the least and the largest of the smallest differences that two models could show, in 80 % of
+    such tasks, among all comparisons; empty where nothing is known of them. `unsettled`: better model, worse
+    model, their difference, the smallest one that they could show, and the items and clusters that would find
+    theirs; the cheapest to settle first. None where that is not known.
     """
 
     smallest: list[float]
@@ -273,12 +269,8 @@ def find_least(pilot: Variances, parts: int, confidence: float, means: tuple[flo
 
     Scores that are parts of a point have sums with steps. Models that differ further differ on more items
     than those of a pilot: as many more as if right answers were independent. And the exact test of signs
-    needs one step more than a test without steps does.
-
-    Returns
-    -------
-    float or None
-        None where the models are alike on every item.
+    needs one step more than a test without steps does. Returned: None where the models are alike on every
+    item.
     """
     each = pilot.pairs / pilot.keywords
     spread = pilot.between + pilot.within / each

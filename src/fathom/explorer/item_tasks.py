@@ -34,12 +34,8 @@ _NOUNS = ("score", "rate", "accuracy", "error", "loss", "perplexity", "similarit
 class Scored(NamedTuple):
     """Scores by one metric of a task.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_models, n_items), float64
-        On every item of the task; NaN where a model has none.
-    kept : ndarray of shape (n_items,), bool
-        Items that all these models have.
+    `values`: on every item of the task, shape (n_models, n_items); NaN where a model has none. `kept`: items
+    that all these models have, shape (n_items,).
     """
 
     order: Order
@@ -52,14 +48,9 @@ class Scored(NamedTuple):
 class Task:
     """One task of logs with the scores of all models.
 
-    Attributes
-    ----------
-    items : DataFrame
-        Columns item, cluster, group, prompt, target, all text, and options, a number; of shape (n_items, 6).
-    answers : mapping of str to list of str
-        What each model said of each item; empty for one that all have empty.
-    parts : int
-        Number of tasks that it is made of; 1 for one of the logs.
+    `items`: columns item, cluster, group, prompt, target, all text, and options, a number. `answers`: what
+    each model said of each item; empty for one that all have empty. `parts`: number of tasks that it is made
+    of; 1 for one of the logs.
     """
 
     domain: str

@@ -239,21 +239,10 @@ class QuestionSet(NamedTuple):
 class Run:
     """Content of a run.
 
-    Attributes
-    ----------
-    benchmarks : list of Benchmark
-        By domain, then variant.
-    rows : mapping of str to list of dict
-        Rows with numbers of the tables that the page computes with, by path below the run's folder; without a
-        summary those that follow from the scores.
-    tables : mapping of str to list of dict
-        Rows of every CSV as text, likewise.
-    models : mapping of str to mapping
-        Data on each scored or measured model, by name.
-    computed : bool
-        Whether the summary was computed here.
-    missing : list of str
-        Sentences on what this run lacks of a finished one.
+    `benchmarks`: by domain, then variant. `rows`: rows with numbers of the tables that the page computes
+    with, by path below the run's folder; without a summary those that follow from the scores. `tables`: rows
+    of every CSV as text, likewise. `models`: data on each scored or measured model, by name. `computed`:
+    whether the summary was computed here. `missing`: sentences on what this run lacks of a finished one.
     """
 
     name: str

@@ -31,12 +31,8 @@ _OFTEN = 0.9
 class Keywords(NamedTuple):
     """Keywords of a benchmark with every model's values on them.
 
-    Attributes
-    ----------
-    losses : ndarray of shape (n_keywords, n_models), float64
-        Sums over those pairs of what is good if low: log ranks, or bits times -1; models by name.
-    metric : Metric
-        RANK or BITS.
+    `losses`: sums over these pairs of what is good if low, log ranks, or bits times -1, shape (n_keywords,
+    n_models); models by name. `metric`: RANK or BITS.
     """
 
     names: list[str]
@@ -55,15 +51,10 @@ class Keywords(NamedTuple):
 class Strengths(NamedTuple):
     """Strength of each model on each sub-field.
 
-    Attributes
-    ----------
-    value : ndarray of shape (n_subfields, n_models), float64
-        Geometric mean rank, or mean bits.
-    gain, low, high : ndarray of shape (n_subfields, n_models), float64
-        How many times better than expected, or how many bits more, with the interval over keywords of this
-        number alone.
-    apart : ndarray of shape (n_subfields, n_models), bool
-        Whether the model is strong or weak there: significant among all numbers together.
+    All have the shape (n_subfields, n_models). `value`: geometric mean rank, or mean bits. `gain`, `low`,
+    `high`: how many times better than expected, or how many bits more, with the interval over keywords of
+    this number alone. `apart`: whether the model is strong or weak there: significant among all numbers
+    together.
     """
 
     value: Array

@@ -56,14 +56,9 @@ _WORDS = 3  # first words of a prompt: pairs that share them are of one sentence
 class Sentences(NamedTuple):
     """The pairs of a benchmark grouped into independent sentences of keywords.
 
-    Attributes
-    ----------
-    places : ndarray of shape (n_pairs,), int64
-        The sentence of each pair.
-    targets : ndarray of shape (n_keywords,), int64
-        How many different targets each keyword has; forms of one word are one.
-    can_be_named : ndarray of shape (n_keywords,), bool
-        Whether there are several, none of which belongs to most pairs.
+    `places`: the sentence of each pair, shape (n_pairs,). `targets`: how many different targets each keyword
+    has; forms of one word are one. `can_be_named`: whether there are several, none of which belongs to most
+    pairs; both have the shape (n_keywords,).
     """
 
     names: list[str]

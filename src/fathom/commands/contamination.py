@@ -121,7 +121,7 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
         print(f"{model}  {statistic}  {part:8}  {value} [{low}, {high}]  {pairs:,} pairs{drawn}")
 
 
-def _name_texts(files: Sequence[str], column: str, counts: "Counter[str]") -> Iterator[tuple[str, str]]:
+def _name_texts(files: Sequence[str], column: str, counts: Counter[str]) -> Iterator[tuple[str, str]]:
     """Yield each text that is not empty with its file and number; count the others, too."""
     for file in files:
         for number, text in enumerate(_read_texts(file, column), start=1):

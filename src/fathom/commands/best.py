@@ -11,19 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.commands.score import (
-    add_scoring_options,
-    add_server_options,
-    add_tokenizer_option,
-    find_models,
-)
+from fathom.commands.score import add_scoring_options, add_server_options, add_tokenizer_option, find_models
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from fathom.commands.verbs import Verbs
     from fathom.scoring.best_model import Standing
-
 
 EXAMPLES = (
     "fathom best pairs.jsonl gpt2 path/to/model",
@@ -31,7 +24,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom best`."""
     parser = verbs.add_verb(into, "best", __doc__, run, EXAMPLES)
     parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
@@ -57,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     require_extra("models", "fathom best")
     pairs = _read_pairs(arguments.pairs)
-    models = find_models(arguments.models, arguments, arguments.chat_template)
+    models = find_models(arguments.models, arguments)
     for open_model in models.values():
         model = open_model()  # loads nothing
         if isinstance(model, ServedModel):
@@ -67,7 +60,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read_pairs(path: Path) -> "pl.DataFrame":
-    """Read pairs; leave out those that a run found in its models' training text."""
     import polars as pl
 
     from fathom.config.scoring import Summary

@@ -18,7 +18,6 @@ from fathom.commands.score import add_model_options, add_server_options, add_tok
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fathom.commands.verbs import Verbs
     from fathom.config.scoring import Perplexity
     from fathom.models.open_model import OpenModel
     from fathom.scoring.text_bits import Comparison
@@ -29,7 +28,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom bits`."""
     parser = verbs.add_verb(into, "bits", __doc__, run, EXAMPLES)
     parser.add_argument(
@@ -85,7 +84,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _name_kept(output: Path) -> Path:
-    """Return where finished models are kept until the whole folder is written."""
     output = output.absolute()
     return output.with_name(f".{output.name}.partial")
 

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING
 from fathom.commands import verbs
 
 if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
     from fathom.planning.builds import Source
 
-
 _COLUMNS = ("id", "title", "abstract", "text", "categories", "date")
-
 
 EXAMPLES = (
     "fathom build docs --models smollm2",
@@ -24,7 +21,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom build`."""
     parser = verbs.add_verb(into, "build", __doc__, run, EXAMPLES)
     parser.add_argument(

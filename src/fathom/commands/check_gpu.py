@@ -8,22 +8,14 @@ correctness failed.
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
 from fathom.jobs.program import log
 
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
+EXAMPLES = ("fathom check-gpu", "fathom check-gpu --quick --device cpu --only ranks")
 
 
-EXAMPLES = (
-    "fathom check-gpu",
-    "fathom check-gpu --quick --device cpu --only ranks",
-)
-
-
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom check-gpu`."""
     parser = verbs.add_verb(into, "check-gpu", __doc__, run, EXAMPLES)
     parser.add_argument(

@@ -14,7 +14,6 @@ from fathom.commands import verbs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fathom.commands.verbs import Verbs
     from fathom.ranking.paired_runs import BenchmarkChange, RunChanges
 
 _SHOWN = 30
@@ -27,7 +26,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom compare-runs`."""
     parser = verbs.add_verb(into, "compare-runs", __doc__, run, EXAMPLES)
     parser.add_argument("first", type=Path, help="folder of the first run: results/RUN")

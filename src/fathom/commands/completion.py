@@ -4,12 +4,8 @@ For bash, as one user: run the first example and start a new shell.
 """
 
 import argparse
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
 
 _SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 EXAMPLES = (
@@ -18,7 +14,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom completion`."""
     parser = verbs.add_verb(into, "completion", __doc__, run, EXAMPLES)
     parser.add_argument("shell", choices=_SHELLS, help="which shell")

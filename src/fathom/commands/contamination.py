@@ -6,17 +6,16 @@ model's ranks on all pairs, on the found ones, and on the others.
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from fathom.commands.verbs import Verbs
-
 
 EXAMPLES = (
     "fathom contamination pairs.jsonl corpus.jsonl",
@@ -24,7 +23,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom contamination`."""
     parser = verbs.add_verb(into, "contamination", __doc__, run, EXAMPLES)
     parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
@@ -53,7 +52,6 @@ def run(arguments: argparse.Namespace) -> None:
         flag_contamination,
         report_contamination,
     )
-    from fathom.errors import InputError
     from fathom.io.contracts.benchmark import CONTAMINATION
     from fathom.io.files import require_file, write_json
     from fathom.io.tables import write_table
@@ -67,15 +65,16 @@ def run(arguments: argparse.Namespace) -> None:
     pairs = read_pairs(arguments.pairs)
     scores = _read_scores(arguments.scores, pairs)
     output = arguments.output or arguments.pairs.with_name(f"{arguments.pairs.stem}.contamination.parquet")
-    counter = _Counter(arguments.texts, arguments.column)
-    table = find_contamination(pairs, show_progress(iter(counter), "texts"), arguments.near)
-    if not counter.texts:
+    counts: Counter[str] = Counter()
+    texts = _name_texts(arguments.texts, arguments.column, counts)
+    table = find_contamination(pairs, show_progress(texts, "texts"), arguments.near)
+    if not counts["texts"]:
         raise InputError(
             "the corpus holds no text",
             " ".join(arguments.texts),
             "give files with text, or name their column with --text",
         )
-    report = {**report_contamination(table, counter.texts), "empty_texts": counter.empty}
+    report = {**report_contamination(table, counts["texts"]), "empty_texts": counts["empty"]}
     write_table(output, table, CONTAMINATION)
     write_json(output.with_suffix(".json"), report)
     print(
@@ -88,8 +87,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read_scores(paths: Sequence[Path], pairs: "pl.DataFrame") -> "dict[str, pl.DataFrame]":
-    """Read the scores of each model by the name of their file; refuse those of other pairs."""
-    from fathom.errors import InputError
     from fathom.io.contracts.scoring import SCORES
     from fathom.io.tables import read_table
 
@@ -124,26 +121,17 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
         print(f"{model}  {statistic}  {part:8}  {value} [{low}, {high}]  {pairs:,} pairs{drawn}")
 
 
-class _Counter:
-    """Texts of files with their names; counts them."""
-
-    def __init__(self, files: Sequence[str], column: str) -> None:
-        self._files, self._column = files, column
-        self.texts = self.empty = 0
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield each text that is not empty, and its file and number."""
-        for file in self._files:
-            for number, text in enumerate(_read_texts(file, self._column), start=1):
-                if text is None or not text.strip():
-                    self.empty += 1
-                    continue
-                self.texts += 1
-                yield text, f"{file}, row {number}"
+def _name_texts(files: Sequence[str], column: str, counts: Counter[str]) -> Iterator[tuple[str, str]]:
+    """Yield each text that is not empty with its file and number; count the others, too."""
+    for file in files:
+        for number, text in enumerate(_read_texts(file, column), start=1):
+            has_text = bool(text and text.strip())
+            counts["texts" if has_text else "empty"] += 1
+            if has_text:
+                yield str(text), f"{file}, row {number}"
 
 
 def _read_texts(file: str, column: str) -> Iterator[str | None]:
-    """Yield the texts of a file; of pairs, prompt and target together."""
     from fathom.config.corpus import TextSource
     from fathom.corpus.text_sources import read_source
     from fathom.scoring.pair_files import has_pairs, read_pairs

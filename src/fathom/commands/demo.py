@@ -8,30 +8,19 @@ Without a package index the pretrained model is left out.
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
 
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
-
 _RUN = "results/demo"
 
-
-EXAMPLES = (
-    "fathom demo",
-    "fathom demo --cores 4",
-)
+EXAMPLES = ("fathom demo", "fathom demo --cores 4")
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom demo`."""
     parser = verbs.add_verb(into, "demo", __doc__, run, EXAMPLES)
     parser.add_argument(
-        "--cores",
-        type=verbs.count_from_one,
-        default=os.cpu_count() or 1,
-        help="cores to use; all",
+        "--cores", type=verbs.count_from_one, default=os.cpu_count() or 1, help="cores to use; all"
     )
 
 

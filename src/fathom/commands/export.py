@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING
 from fathom.commands import verbs
 
 if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
     from fathom.exports.every_eval_ever import Source
 
 _YEAR_10000 = 253_402_300_800
 DATASET_FORM = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*"
 """An id of the hub."""
-
 
 EXAMPLES = (
     "fathom export results/docs --output exported",
@@ -29,7 +27,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom export`."""
     parser = verbs.add_verb(into, "export", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="folder of a run: results/RUN")

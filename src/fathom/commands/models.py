@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.errors import InputError
 
 if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
     from fathom.models.registry import ModelRow
 
 LIST = """List the models of the table.
@@ -30,7 +30,7 @@ EXAMPLES = ("fathom models list smollm2 gemma", "fathom models describe smollm2 
 _TABLE = "config/models.tsv"
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom models list`, `describe`, `add` and `check`."""
     parser = into.add_parser("models", help=verbs.cut_help(__doc__), description=__doc__)
     parser.examples = EXAMPLES
@@ -59,8 +59,6 @@ def read_table() -> "tuple[dict[str, ModelRow], Path]":
 
 def list_models(arguments: argparse.Namespace) -> None:
     """Print a line for each model."""
-    from fathom.errors import InputError
-
     entries, table = read_table()
     words = [each.casefold() for each in arguments.names]
     shown = [
@@ -106,7 +104,6 @@ def add(arguments: argparse.Namespace) -> None:
 
 def check(arguments: argparse.Namespace) -> None:
     """Print what the hub says; fail if a model cannot be fetched."""
-    from fathom.errors import InputError
     from fathom.models.registry import match_name
     from fathom.planning.hub_checks import ask_hub, list_repositories
 

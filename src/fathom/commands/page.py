@@ -8,24 +8,17 @@ with columns model, item and score: files or folders, of one or several models.
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
-
+from fathom.errors import InputError
 
 _PAGE = b"<!doctype html>"
 """Start of every page."""
 
-EXAMPLES = (
-    "fathom page results/docs",
-    "fathom page logs/first --output page.html",
-)
+EXAMPLES = ("fathom page results/docs", "fathom page logs/first --output page.html")
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom page`."""
     parser = verbs.add_verb(into, "page", __doc__, run, EXAMPLES)
     parser.add_argument(
@@ -41,7 +34,6 @@ def add_verb(into: "Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the page; print its path."""
     from fathom.config.scoring import Summary
-    from fathom.errors import InputError
     from fathom.explorer.page import write_item_page, write_page
     from fathom.explorer.reader import is_run
 
@@ -65,8 +57,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _require_page(output: Path) -> None:
     """Raise `InputError` if the page would replace another file, such as one that it is made from."""
-    from fathom.errors import InputError
-
     if output.is_file():
         with output.open("rb") as stream:
             start = stream.read(len(_PAGE))

@@ -10,21 +10,18 @@ difference, from the scores of a finished run, the pilot.
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from statistics import median_high
+from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.jobs.program import log
-
-Number = TypeVar("Number", int, float)
+from fathom.jobs.program import log, require_extra
 
 BITS_APART, FACTORS = (0.1, 0.25, 0.5, 1.0), (1.05, 1.1, 1.2, 1.5)
 """Differences to detect: in bits, and as ratios of geometric mean ranks."""
 
 if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
     from fathom.planning.plans import Plan, Request
     from fathom.statistics.sizing import Variances
-
 
 EXAMPLES = (
     "fathom plan --configfile docs.yaml --cores 4",
@@ -32,7 +29,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom plan`."""
     parser = verbs.add_verb(into, "plan", __doc__, run, EXAMPLES)
     parser.add_argument("targets", nargs="*", help="what to make; everything by default")
@@ -92,7 +89,6 @@ def run(arguments: argparse.Namespace) -> None:
         separate(arguments)
         return
     from fathom.io.places import find_own
-    from fathom.jobs.program import require_extra
     from fathom.planning.plans import Request, find_snakefile, make_plan
 
     require_extra("workflow", "fathom plan")
@@ -215,7 +211,7 @@ def separate(arguments: argparse.Namespace) -> None:
             found = sorted(math.sqrt(getattr(each, name)) for each in neighbours)
             print(
                 f"  {what} of neighbouring models, standard deviation {name} {pilot.clusters}:"
-                f" {_pick_middle(found):.3f} ({found[0]:.3f} to {found[-1]:.3f})"
+                f" {median_high(found):.3f} ({found[0]:.3f} to {found[-1]:.3f})"
             )
         wanted = arguments.bits or BITS_APART if by_bits else arguments.factors or FACTORS
         named = {
@@ -241,12 +237,7 @@ def _print_sizes(
             for power in POWERS:
                 needed = sorted(count_keywords(every, each, difference, power) for every in neighbours)
                 most = needed[-1]
-                cells += [f"{_pick_middle(needed):,} ({most:,})"]
-                cells += [f"{_pick_middle(needed) * each:,} ({most * each:,})"]
+                cells += [f"{median_high(needed):,} ({most:,})"]
+                cells += [f"{median_high(needed) * each:,} ({most * each:,})"]
             print(form.format(name, each, *cells))
     print()
-
-
-def _pick_middle(ordered: "list[Number]") -> "Number":
-    """Return the median of sorted numbers, the higher of two."""
-    return ordered[len(ordered) // 2]

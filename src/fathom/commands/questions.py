@@ -3,21 +3,13 @@
 import argparse
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
 
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
+EXAMPLES = ("fathom questions results/courses", "fathom questions results/courses --most 5")
 
 
-EXAMPLES = (
-    "fathom questions results/courses",
-    "fathom questions results/courses --most 5",
-)
-
-
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom questions`."""
     parser = verbs.add_verb(into, "questions", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="folder of a run: results/RUN")

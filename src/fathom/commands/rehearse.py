@@ -9,13 +9,8 @@ is missing.
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
-
 
 EXAMPLES = (
     "fathom rehearse --configfile config/papers/comp-comp.yaml --cores 4",
@@ -23,7 +18,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom rehearse`."""
     parser = verbs.add_verb(into, "rehearse", __doc__, run, EXAMPLES)
     parser.add_argument("targets", nargs="*", help="what to make")

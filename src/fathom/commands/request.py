@@ -6,14 +6,10 @@ configuration; questions under `user_questions`.
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
 from fathom.io.places import find_own
 from fathom.jobs.program import log
-
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
 
 WRITE = """Write the request for a benchmark, to send by hand or by `fathom request send`.
 
@@ -39,14 +35,13 @@ Executes nothing in an answer. Writes questions that pass as JSON lines, for `us
 others with the reason: empty, refused, no question, asked before.
 """
 
-
 EXAMPLES = (
     "fathom request write --keywords keywords.tsv --title Law --output request.txt --list list.txt",
     "fathom request read --answer answer.txt --categories list.txt --output own.jsonl --faults faults.csv",
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom request write`, `send`, `read`, `questions` and `read-questions`."""
     parser = into.add_parser("request", help=verbs.cut_help(__doc__), description=__doc__)
     parser.examples = EXAMPLES

@@ -6,13 +6,8 @@ Fathom's own `config/`, such as `--configfile config/arxiv.yaml`. Options: snake
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
-
 
 EXAMPLES = (
     "fathom run -c2 --configfile docs.yaml",
@@ -20,7 +15,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom run`."""
     parser = verbs.add_verb(into, "run", __doc__, run, EXAMPLES)
     parser.usage = "fathom run [SNAKEMAKE'S OPTIONS AND TARGETS]"

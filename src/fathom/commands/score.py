@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.errors import InputError
 
 if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
     from fathom.config.scoring import Scoring
+    from fathom.models.loading import Pointer
     from fathom.models.open_model import OpenModel
     from fathom.models.served import ServedModel
 
 _SETTINGS = ("attention", "batch_tokens", "device", "dtype")
 _SERVED = ("in_flight", "per_second", "timeout", "retries", "top_k")
-
 
 EXAMPLES = (
     "fathom score gpt2 pairs.jsonl",
@@ -32,7 +32,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom score`."""
     parser = verbs.add_verb(into, "score", __doc__, run, EXAMPLES)
     parser.add_argument(
@@ -40,12 +40,7 @@ def add_verb(into: "Verbs") -> None:
         help="a model's folder, a GGUF file, a pointer (model.json), a name in config/models.tsv or a "
         "prefix of one, an id on the hub with an optional @REVISION, or ADDRESS#NAME",
     )
-    parser.add_argument(
-        "pairs",
-        type=Path,
-        nargs="+",
-        help=".parquet or .jsonl with prompt and target",
-    )
+    parser.add_argument("pairs", type=Path, nargs="+", help=".parquet or .jsonl with prompt and target")
     parser.add_argument(
         "--output",
         type=Path,
@@ -141,12 +136,20 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"{file.pairs}: {describe_ranks(scores, read_pairs(file.pairs))}; scores in {file.scores}")
 
 
-def _open(arguments: argparse.Namespace) -> "OpenModel":
+def open_here(pointer: "Pointer", settings: "Scoring", arguments: argparse.Namespace) -> "OpenModel":
+    """Return a model that these options open here; nothing is loaded yet."""
     from dataclasses import replace
 
-    from fathom.errors import InputError
-    from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
+
+    chat_template = getattr(arguments, "chat_template", False) or pointer.chat_template
+    pointer = replace(pointer, chat_template=chat_template)
+    return OpenModel(pointer, settings, arguments.threads, arguments.gpus)
+
+
+def _open(arguments: argparse.Namespace) -> "OpenModel":
+
+    from fathom.models.fetching import find_pointer
     from fathom.models.registry import is_address
 
     settings, given = read_scoring(arguments), list_given(arguments)
@@ -157,30 +160,20 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
                 ", ".join(f"--{name.replace('_', '-')}" for name in (*given, "tokenizer", "dry_run")),
                 "name it as http://ADDRESS/v1#NAME",
             )
-        pointer = find_pointer(arguments.model, arguments.base)
-        pointer = replace(pointer, chat_template=arguments.chat_template or pointer.chat_template)
-        return OpenModel(pointer, settings, arguments.threads, arguments.gpus)
+        return open_here(find_pointer(arguments.model, arguments.base), settings, arguments)
     if arguments.chat_template and not arguments.tokenizer and is_address(arguments.model):
         raise InputError("a chat template is part of a tokenizer", "--chat-template", "give --tokenizer")
     return open_served(arguments.model, arguments.tokenizer, given, arguments.chat_template)
 
 
-def find_models(
-    names: "Sequence[str]", arguments: argparse.Namespace, chat_template: bool = False
-) -> "dict[str, Callable[[], OpenModel]]":
+def find_models(names: Sequence[str], arguments: argparse.Namespace) -> "dict[str, Callable[[], OpenModel]]":
     """Return a function that opens each model, here or behind a server, by short name.
 
-    Raises
-    ------
-    InputError
-        If a model cannot be found or two have one name; nothing is loaded yet.
+    Raise `InputError` if a model cannot be found or two have one name; nothing is loaded yet.
     """
-    from dataclasses import replace
     from functools import partial
 
-    from fathom.errors import InputError
     from fathom.models.fetching import find_pointer
-    from fathom.models.open_model import OpenModel
     from fathom.models.registry import is_address, parse_address
     from fathom.models.served import ServedModel
 
@@ -194,13 +187,13 @@ def find_models(
         if name in served_names:
             own = parse_address(name).name if is_address(name) else None  # a row names its own tokenizer
             tokenizer = arguments.tokenizer or own
+            chat_template = getattr(arguments, "chat_template", False)
             served = open_served(name, tokenizer, {**given, "top_k": 2}, chat_template)
             pointer = served.pointer
             model: Callable[[], OpenModel] = partial(ServedModel, pointer, served.served)
         else:
             pointer = find_pointer(name)
-            pointer = replace(pointer, chat_template=chat_template or pointer.chat_template)
-            model = partial(OpenModel, pointer, settings, arguments.threads, arguments.gpus)
+            model = partial(open_here, pointer, settings, arguments)
         short = pointer.name.rpartition("/")[2]
         if short in found:
             raise InputError(f"two models are called {short!r}", name, "name each model once")
@@ -214,7 +207,6 @@ def list_given(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def _is_served(name: str) -> bool:
-    """Tell from a model's address or row whether it is behind a server."""
     from fathom.models.fetching import find_served_row
     from fathom.models.registry import is_address
 

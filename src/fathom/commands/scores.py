@@ -6,13 +6,8 @@ models and tasks. See docs/logs.md.
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
-
 
 EXAMPLES = (
     "fathom scores direct=logs/first --output scores",
@@ -20,7 +15,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom scores`."""
     parser = verbs.add_verb(into, "scores", __doc__, run, EXAMPLES)
     parser.add_argument(

@@ -8,13 +8,9 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
 from fathom.commands.questions import list_blocks
-
-if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
 
 NEXT = """Next, on your own texts (docs/tutorial.md):
   fathom build FOLDER --models smollm2
@@ -22,14 +18,10 @@ Or on an arXiv dump:
   fathom run -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"""
 """Next steps after the demo."""
 
-
-EXAMPLES = (
-    "fathom summary results/docs",
-    "fathom summary results/docs --ranks",
-)
+EXAMPLES = ("fathom summary results/docs", "fathom summary results/docs --ranks")
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom summary`."""
     parser = verbs.add_verb(into, "summary", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="folder of a run: results/RUN")

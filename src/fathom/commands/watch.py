@@ -18,17 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.commands.score import add_scoring_options, read_scoring
-from fathom.jobs.program import log
+from fathom.commands.score import add_scoring_options, open_here, read_scoring
+from fathom.errors import InputError
+from fathom.jobs.program import log, require_extra
 
 if TYPE_CHECKING:
-    from fathom.commands.verbs import Verbs
-    from fathom.models.loading import Pointer
     from fathom.studies.watching import Arrivals, Watch
 
 FORGETTING = 3
 """Exit code if a keyword is forgotten."""
-
 
 EXAMPLES = (
     "fathom watch checkpoints --pairs pairs.jsonl --idle 600",
@@ -36,7 +34,7 @@ EXAMPLES = (
 )
 
 
-def add_verb(into: "Verbs") -> None:
+def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom watch`."""
     parser = verbs.add_verb(into, "watch", __doc__, run, EXAMPLES)
     parser.add_argument("folder", help="where the training writes its checkpoints; may not exist yet")
@@ -61,13 +59,10 @@ def add_verb(into: "Verbs") -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Score checkpoints as they come until there is a reason to end."""
-    from dataclasses import replace
+    from functools import partial
 
-    from fathom.errors import InputError
     from fathom.io.files import require_file
-    from fathom.jobs.program import require_extra
     from fathom.models.fetching import find_pointer
-    from fathom.models.open_model import OpenModel
     from fathom.models.registry import hide_secrets, is_address
     from fathom.studies.watching import Arrivals, Watch
 
@@ -86,10 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
     base = find_pointer(arguments.base) if arguments.base else None
     name = f"base {base.name.rpartition('/')[2]}" if base else ""
 
-    def open_model(pointer: "Pointer") -> OpenModel:
-        pointer = replace(pointer, chat_template=arguments.chat_template or pointer.chat_template)
-        return OpenModel(pointer, settings, arguments.threads, arguments.gpus)
-
+    open_model = partial(open_here, settings=settings, arguments=arguments)
     watch = Watch(require_file(arguments.pairs), output.absolute(), name, open_model, arguments.by)
     if arguments.fail_on and not watch.plan.sentences.can_be_named.any():
         raise InputError("these pairs cannot tell keywords apart", "--fail-on", watch.plan.describe())
@@ -104,7 +96,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _follow(watch: "Watch", arrivals: "Arrivals", arguments: argparse.Namespace) -> None:
-    """Score checkpoints as they come; return when none has come for the given time."""
     from fathom.explorer.watch_page import write_watch_page
 
     if watch.rows:  # a stopped watch may have left a page older than its scores
@@ -128,8 +119,6 @@ def _follow(watch: "Watch", arrivals: "Arrivals", arguments: argparse.Namespace)
 
 
 def _require_any(watch: "Watch", arrivals: "Arrivals") -> None:
-    from fathom.errors import InputError
-
     if not watch.has_checkpoint and arrivals.passed:
         names = ", ".join(arrivals.passed)
         raise InputError("no checkpoint could be scored", names, "see the messages above")

@@ -3,7 +3,10 @@
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -14,11 +17,7 @@ from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import BITS_PER_BYTE, RIVAL_RANK
 from fathom.statistics.sizing import POWERS, Variances, count_keywords, estimate_variances
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 FIRST = next(iter(ORDERS.values()))
 """The order that a page opens with, if the run has it."""
@@ -39,16 +38,10 @@ TOO_MANY = 100_000
 class Unsettled(NamedTuple):
     """Two models that are not significantly different, and the pairs that would settle it.
 
-    Attributes
-    ----------
-    gap : float
-        Ratio of what they are ordered by, the worse one's over the better one's; of knowledge in bits the
-        better one's less the worse one's.
-    pairs : int or None
-        Pairs that find a difference of this size in 80 % of such benchmarks; None if more than TOO_MANY, or
-        unknown from the pilot.
-    keywords : int or None
-        Keywords that these pairs belong to, or documents where there are no two keywords.
+    `gap`: ratio of what they are ordered by, the worse one's over the better one's; of knowledge in bits the
+    better one's less the worse one's. `pairs`: how many find a difference of this size in 80 % of such
+    benchmarks; None if more than TOO_MANY, or unknown from the pilot. `keywords`: those that these pairs
+    belong to, or documents where there are no two keywords.
     """
 
     better: str
@@ -70,14 +63,8 @@ class UnknownKeyword(NamedTuple):
 class Disagreement(NamedTuple):
     """Two models in opposite orders by a metric and by bits per byte.
 
-    Attributes
-    ----------
-    bits : tuple of float
-        Bits per byte of both.
-    apart : bool
-        Whether they are significantly different in the order.
-    certain : bool
-        Whether the intervals of the bits per byte do not overlap.
+    `bits`: bits per byte of both. `apart`: whether they are significantly different in the order. `certain`:
+    whether the intervals of the bits per byte do not overlap.
     """
 
     by_order: str
@@ -96,8 +83,6 @@ def find_unsettled(
     its mean is the logarithm of their ratio [HuberRonchetti, Ch. 3]; of the geometric mean it is that of
     the log ranks. Of bits it is their difference, whose mean is that of the means.
     """
-    import numpy as np
-
     values, pairs = benchmark.select_values(order.metric)
     comparisons = benchmark.rankings.get(order.name, NO_RANKING).comparisons
     if not values or not len(pairs):
@@ -120,7 +105,7 @@ def find_unsettled(
 
 
 def _count_needed(
-    differences: "Array", clusters: list[str], confidence: float
+    differences: Array, clusters: list[str], confidence: float
 ) -> tuple[int | None, int | None]:
     """Return pairs and clusters for a significant difference, with as many pairs a cluster as now."""
     try:
@@ -148,8 +133,6 @@ def find_unknown_keywords(
 
     That is those whose best rank is above the limit, or on which no model has more than 0 bits.
     """
-    import numpy as np
-
     values, pairs = benchmark.select_values(order.metric)
     if not values or not len(pairs):
         return []
@@ -175,8 +158,6 @@ def find_limit(benchmark: Benchmark, order: Order, settings: Summary | None = No
 
     That is 0 bits; or UNKNOWN_RANK, among a few candidates what guessing gives: no rank is as high there.
     """
-    import numpy as np
-
     if order.is_knowledge:
         return 0.0
     ceiling = benchmark.measure_ceiling() if order.metric is RIVAL_RANK else None
@@ -272,5 +253,4 @@ def advise(run: Run) -> list[str]:
 
 
 def _count(number: int, what: str) -> str:
-    """Return `1 keyword` or `2 keywords`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"

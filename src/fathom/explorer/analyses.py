@@ -5,6 +5,7 @@ listed as missing.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -97,18 +98,16 @@ def _collect_layers(tables: Tables, titles: Mapping[str, str]) -> list[dict[str,
         # with the final norm: what is exact at the last layer
         some = [row for row in rows if row["projection"] == "normed" and row["metric"] in _LAYER_METRICS]
         order = list(_LAYER_METRICS)
-        keys = {
-            (order.index(row["metric"]), _setting(row, "k"), _setting(row, "list_length")) for row in some
-        }
-        for number, k, length in sorted(keys):
+        # a metric without such a setting has 0
+        groups: defaultdict[tuple[int, int, int], list[Row]] = defaultdict(list)
+        for row in some:
+            groups[order.index(row["metric"]), row["k"] or 0, row["list_length"] or 0].append(row)
+        for number, k, length in sorted(groups):
             metric = _LAYER_METRICS[order[number]]
             label = metric.label if metric.variant else f"{metric.label} of the target"
-            key = order[number], k, length
-            lines: dict[str, list[list[float | None]]] = {}
-            for row in some:
-                if (row["metric"], _setting(row, "k"), _setting(row, "list_length")) == key:
-                    point = [row["layer"], *_numbers(row, ("value", "ci_low", "ci_high"))]
-                    lines.setdefault(row["model"], []).append(point)
+            lines: defaultdict[str, list[list[float]]] = defaultdict(list)
+            for row in groups[number, k, length]:
+                lines[row["model"]].append([row["layer"], *_numbers(row, ("value", "ci_low", "ci_high"))])
             found.append(
                 {
                     "id": "/".join([domain, order[number], *(str(each) for each in (k, length) if each)]),
@@ -120,11 +119,6 @@ def _collect_layers(tables: Tables, titles: Mapping[str, str]) -> list[dict[str,
                 }
             )
     return found
-
-
-def _setting(row: Row, name: str) -> int:
-    """Return k or the length of the list of a row; 0 for a metric that has none."""
-    return row[name] or 0
 
 
 def _collect_tuning(tables: Tables) -> dict[str, Any]:
@@ -157,7 +151,6 @@ def _collect_tuning(tables: Tables) -> dict[str, Any]:
 
 
 def _describe_map(found: CoverageMap, title: str) -> dict[str, Any]:
-    """Return the map of a benchmark over its domain, and its numbers."""
     sentences, pairs = found.table.filter(kind="sentence"), found.table.filter(kind="pair")
     marks = sentences["gap"].cast(pl.Int8) + sentences["large"].cast(pl.Int8)
     return {
@@ -176,14 +169,12 @@ def _describe_map(found: CoverageMap, title: str) -> dict[str, Any]:
 
 
 def _thin(table: pl.DataFrame, columns: Sequence[str]) -> list[list[Any]]:
-    """Return columns of at most MOST_POINTS rows, evenly spaced."""
     some = table.gather_every(max(1, math.ceil(len(table) / MOST_POINTS))).select(columns)
     places = some.with_columns(pl.col("x", "y").cast(pl.Float64).round(3))
     return [list(row) for row in places.iter_rows()]
 
 
 def _numbers(row: Row, names: Sequence[str]) -> list[float]:
-    """Return numbers of a row, with six significant digits."""
     return [float(f"{row[name]:.6g}") for name in names]
 
 
@@ -247,7 +238,6 @@ def list_questions(found: QuestionSet) -> dict[str, Any]:
 
 
 def _list_answers(questions: pl.DataFrame, answers: pl.DataFrame) -> tuple[list[int], list[str]]:
-    """Return what was chosen, and what was written, of each question."""
     given = dict(zip(answers["question_id"], answers.select("chosen", "text").iter_rows(), strict=True))
     some = [given.get(name) for name in questions["question_id"]]
     forms = questions["form"].to_list()
@@ -259,5 +249,4 @@ def _list_answers(questions: pl.DataFrame, answers: pl.DataFrame) -> tuple[list[
 
 
 def _to_bits(flags: Sequence[bool]) -> int:
-    """Return flags as bits of a number."""
     return sum(1 << place for place, is_set in enumerate(flags) if is_set)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
-from fathom.explorer.run import Benchmark, Compared, Order, Ranked, Ranking, Ranks, choose_order
+from fathom.explorer.item_tasks import Task
+from fathom.explorer.run import Benchmark, Compared, Order, Ranked, Ranking
 from fathom.models.origins import Origins
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN
 from fathom.statistics.clusters import explain_clusters
@@ -17,6 +18,10 @@ from fathom.statistics.metrics import BITS, RANK, RIVAL_RANK
 _NUMBERS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
+
+
+Ranks = Benchmark | Task
+"""Subject of sentences: a benchmark of a run, or a task of logs."""
 
 
 class Piece(NamedTuple):
@@ -61,18 +66,10 @@ def compose(template: str, **parts: Sentence) -> Sentence:
 class Words(NamedTuple):
     """Templates of the answer, by the state of the models.
 
-    Attributes
-    ----------
-    nothing, only : str
-        No model has a value; one has.
-    single, uncompared : str
-        There is one pair, or item; models are not compared.
-    one, every : str
-        One model is best; several are and do not differ; no two of all differ.
-    some : str
-        One leads, and those that are not apart from it differ among each other.
-    name : callable
-        Returns the name of a further order, given it and the label of the variant.
+    `nothing`: no model has a value; `only`: one has. `single`: there is one pair, or item; `uncompared`:
+    models are not compared. `one`: one model is best; `several` are and do not differ; `every`: no two of all
+    differ. `some`: one leads, and those that are not apart from it differ among each other. `tied`: all have
+    the same value. `name` returns the name of a further order, given it and the label of the variant.
     """
 
     nothing: str
@@ -88,7 +85,6 @@ class Words(NamedTuple):
 
 
 def _name_ranks(order: Order, variant: str) -> str:
-    """Return such as `the geometric mean of TF ranks`."""
     return f"the {order.statistic.label} of {variant} {order.metric.label.replace('rank', 'ranks')}"
 
 
@@ -111,7 +107,6 @@ _OF_RANKS = Words(
 
 
 def _speak_of_scores(best: str) -> Words:
-    """Return the words for scores whose best is the highest, or the lowest."""
     first = f"Of {{count}} models, {{first}} {{has}} the {best} {{label}} on {{title}}"
     return Words(
         nothing="No model has a score on {title}.",
@@ -216,7 +211,6 @@ def find_without_knowledge(ranking: Ranking, order: Order) -> list[Ranked]:
 
 
 def _explain_without(models: Sequence[Ranked]) -> Sentence:
-    """Return why models show no knowledge."""
     holds = all(each.high >= 0 for each in models)
     if len(models) == 1:
         return [Piece("its interval contains 0" if holds else "its interval lies below 0")]
@@ -224,7 +218,6 @@ def _explain_without(models: Sequence[Ranked]) -> Sentence:
 
 
 def _name_without(models: Sequence[Ranked]) -> Sentence:
-    """Return which models show no knowledge: a few by name, more as a number."""
     names = join_names([each.model for each in models])
     if len(models) > MOST_NAMED:
         names = [Piece(f"{spell_number(len(models)).capitalize()} models")]
@@ -248,7 +241,6 @@ def _name_knowing(ranking: Ranking, title: Sentence, order: Order, without: Sequ
 
 
 def _show_best(ranking: Ranking, order: Order) -> Sentence:
-    """Return the value of the first model, of knowledge with its ceiling and its unit."""
     shown = order.show(ranking.models[0].value)
     if not order.is_knowledge:
         return [Piece(shown)]
@@ -257,7 +249,6 @@ def _show_best(ranking: Ranking, order: Order) -> Sentence:
 
 
 def _name_leaders(ranking: Ranking, title: Sentence, order: Order, without: set[str]) -> Sentence:
-    """Return who is best of several models, as far as they differ."""
     models, compared = ranking.models, ranking.comparisons
     words, names = choose_words(order), [each.model for each in models]
     tied = [each.model for each in models if each.value == models[0].value]
@@ -311,7 +302,6 @@ def _has_leader(ranking: Ranking) -> bool:
 def _compare_orders(
     benchmark: Ranks, order: Order, leader: str, benchmarks: Sequence[Ranks]
 ) -> list[Sentence]:
-    """Return which model leads in other orders; of knowledge, those of the papers together."""
     papers: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}
     for other in (each for each in benchmarks if each.domain == benchmark.domain):
@@ -401,7 +391,7 @@ def describe_answers(benchmark: Ranks, benchmarks: Sequence[Ranks], origins: Ori
         for name in benchmark.orders
         if name in benchmark.rankings
     }
-    alone = {} if found else {"answer": list_pieces(answer(benchmark, choose_order(benchmark)))}
+    alone = {} if found else {"answer": list_pieces(answer(benchmark, next(iter(benchmark.orders))))}
     return {"statistics": found, **alone}
 
 

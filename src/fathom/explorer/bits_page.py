@@ -32,7 +32,6 @@ def write_bits_page(output: Path, comparison: Comparison, notes: Sequence[str]) 
 
 
 def _show_model(comparison: Comparison, model: str) -> str:
-    """Return the row of a model, with its interval drawn on a scale that all share."""
     ends = [end for each in comparison.order for end in comparison.estimate(each) if not math.isnan(end)]
     best = comparison.order[0]
     gap = next((each for each in comparison.differences if (each.better, each.worse) == (best, model)), None)
@@ -47,12 +46,10 @@ def _show_model(comparison: Comparison, model: str) -> str:
 
 
 def _show_interval(low: float, high: float) -> str:
-    """Return an interval as text; empty without one."""
     return f"[{low:{_DIGITS}}, {high:{_DIGITS}}]" if not math.isnan(low) else ""
 
 
 def _draw_interval(found: Estimate, scale: tuple[float, float]) -> str:
-    """Return a dot with its interval as a picture."""
     low, high = scale
     width = (high - low) or 1.0
     known = [found.value if math.isnan(each) else each for each in (found.low, found.value, found.high)]
@@ -65,7 +62,6 @@ def _draw_interval(found: Estimate, scale: tuple[float, float]) -> str:
 
 
 def _show_other(comparison: Comparison, other: str, is_open: bool) -> str:
-    """Return a model's differences from the best: words and passages, both ways."""
     best = comparison.order[0]
     found = list_passages(comparison, other)
     words, passages = find_words(found), find_passages(found)
@@ -89,12 +85,10 @@ def _show_other(comparison: Comparison, other: str, is_open: bool) -> str:
 
 
 def _show_word(word: Word) -> str:
-    """Return a word with the bits that models differ by in all its uses."""
     return f'<li title="{word.uses:,} uses">{html.escape(word.word)} <small>{word.bits:+,.0f}</small></li>'
 
 
 def _show_passage(passage: Passage) -> str:
-    """Return a passage whose words are coloured by the bits that models differ by."""
     spans = []
     for word, bits in passage.words:
         share = min(abs(bits) / _FULL, 1.0)

@@ -48,7 +48,6 @@ def form_number(number: float, metric: Metric, sign: bool = False) -> str:
 
 
 def _show_benchmark(change: BenchmarkChange, names: Sequence[str], place: int) -> str:
-    """Return the section of a benchmark: its answer, models, keywords."""
     metric, level = change.resampled.metric, 2 if place else 1
     label = html.escape(metric.describe(STATISTICS[change.resampled.aggregate]))
     short = shorten_names(sorted(each.model for each in change.models))
@@ -74,8 +73,6 @@ def _show_benchmark(change: BenchmarkChange, names: Sequence[str], place: int) -
 
 
 class _Scale(NamedTuple):
-    """The scale that intervals of all models are drawn on."""
-
     low: float
     high: float
     is_factor: bool
@@ -117,7 +114,6 @@ def _show_model(change: ModelChange, name: str, metric: Metric, scale: _Scale) -
 
 
 def _draw_shift(first: Estimate, second: Estimate, scale: _Scale) -> str:
-    """Return both numbers with their intervals as a picture, the first one above."""
     marks = "".join(
         _draw_mark(kind, [scale.place(found.value if math.isnan(each) else each) for each in found], height)
         for kind, found, height in zip(_KINDS, (first, second), (6, 16), strict=True)
@@ -141,13 +137,11 @@ def _draw_mark(kind: str, places: Sequence[float], height: int) -> str:
 
 
 def _draw_sample(kind: str) -> str:
-    """Return a run's mark in a line of text."""
     mark = _draw_mark(kind, (14, 2, 26), 6)
     return f'<svg class="sample" width="28" height="12" viewBox="0 0 28 12" aria-hidden="true">{mark}</svg>'
 
 
 def _show_keywords(benchmark: BenchmarkChange, change: ModelChange, name: str, names: Sequence[str]) -> str:
-    """Return the keywords that a model lost and gained most; empty if none moved."""
     moved = [each for each in change.keywords if each.first != each.second]
     if not moved:
         return ""
@@ -173,7 +167,6 @@ def _show_keywords(benchmark: BenchmarkChange, change: ModelChange, name: str, n
 
 
 def _open_table(label: str, kind: str = "") -> str:
-    """Return the start of a table that can be scrolled sideways."""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">'
         f"<table{f' class={kind!r}' if kind else ''}>"
@@ -187,7 +180,6 @@ def _show_keyword(change: KeywordChange, metric: Metric) -> str:
 
 
 def _show_others(changes: RunChanges, names: Sequence[str]) -> str:
-    """Return what only one run has, and other differences."""
     lines = [
         f"<p>Only in {name}: {html.escape('; '.join(alone))}.</p>"
         for name, alone in zip(names, (changes.first_only, changes.second_only), strict=True)
@@ -211,7 +203,6 @@ def _show_others(changes: RunChanges, names: Sequence[str]) -> str:
 
 
 def _show_value(value: str) -> str:
-    """Return the cell of a value, cut if it is long; the whole is its title."""
     line = " ".join(value.split())
     if len(line) <= _LONGEST:
         return f"<td>{html.escape(line)}</td>"

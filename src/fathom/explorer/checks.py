@@ -7,18 +7,16 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.explorer.run import COMPARISONS, GROUPS, ORDERS, SUMMARY, Row
 from fathom.io.contracts.corpus import SENTENCE_COUNTS
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, STATISTICS, measure_values
 from fathom.statistics.metrics import BITS, RANK
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 LEFT_OUT = "corpus/left_out"
 """Name of the table on the page."""
@@ -83,7 +81,7 @@ def check_scores(
     summary: Sequence[Row],
     place: tuple[str, str],
     scores: Mapping[str, pl.DataFrame],
-    kept: "NDArray[np.bool_]",
+    kept: NDArray[np.bool_],
 ) -> list[str]:
     """Return sentences on models with only scores or only a summary, and on scores that give other numbers.
 
@@ -162,7 +160,6 @@ def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
 
 
 def _check_letters(rows: Mapping[str, Sequence[Row]]) -> list[str]:
-    """Return a sentence if models that differ share a letter, or the reverse."""
     letters = {(_place(row), row["model"]): {*_LETTER.findall(row["groups"])} for row in rows.get(GROUPS, [])}
     wrong = 0
     for row in rows.get(COMPARISONS, []):
@@ -178,7 +175,6 @@ def _place(row: Row) -> Place:
 
 
 def _has_all(place: Place, groups: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
-    """Tell whether groups are of these models, with their values, best first."""
     if sorted(row["model"] for row in groups) != sorted(models):
         return False
     signed = [_SIGNS[place[2]] * row["value"] for row in groups if math.isfinite(row["value"])]
@@ -189,12 +185,10 @@ def _has_all(place: Place, groups: Sequence[Row], models: Mapping[str, tuple[flo
 
 
 def _fit(one: float, other: float) -> bool:
-    """Tell whether two numbers are equal, or one is unknown."""
     return not (math.isfinite(one) and math.isfinite(other)) or _agree(one, other, other)
 
 
 def _compares_all(place: Place, comparisons: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
-    """Tell whether every two of some models are compared, with the difference of their values."""
     pairs = {frozenset((row["better"], row["worse"])) for row in comparisons}
     if len(pairs) != math.comb(len(models), 2) or not all(pair <= set(models) for pair in pairs):
         return False

@@ -9,9 +9,12 @@ import gzip
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import orjson
+import polars as pl
+from numpy.typing import NDArray
 
 from fathom import __version__
 from fathom.config.scoring import Summary
@@ -37,12 +40,6 @@ from fathom.io.run_path import RunPath
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import LEADING, MEAN, STATISTICS
 from fathom.statistics.metrics import BASELINES, BITS, RANK
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-
 
 LIMIT = 12_000_000
 """Most characters of compressed pairs and questions in a page; further ones are left out."""
@@ -123,7 +120,6 @@ def collect_data(run: Run, settings: Summary) -> PageData:
 
 
 def _list_orders() -> list[dict[str, Any]]:
-    """Return the possible orders of models: name and label, metric and statistic, and which end is good."""
     return [
         {
             "name": name,
@@ -159,7 +155,6 @@ def _add_pairs(
 
 
 def _add_questions(run: Run, blocks: dict[str, str], missing: list[str]) -> dict[str, str]:
-    """Add a block for each set of questions; return their ids by set."""
     found = {}
     for number, asked in enumerate(run.questions):
         packed = pack_json(list_questions(asked))
@@ -201,11 +196,7 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "manifest": {
             name: manifest[name] for name in ("files", "inputs", "packages", "parameters") if name in manifest
         },
-        "texts": "",
-        "ranks": "",
-        "rivals": "",
-        "rivalRanks": "",
-        "bits": "",
+        **dict.fromkeys(("texts", "ranks", "rivals", "rivalRanks", "bits"), ""),
     }
 
 
@@ -217,7 +208,6 @@ def _count_held_out(manifest: Mapping[str, Any]) -> list[int]:
 
 
 def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
-    """Return domain, variant, model, metric, aggregate, value, low, high for the heat map."""
     shown = {(each.metric.name, each.statistic.name) for each in ORDERS.values()}
     shown |= {(each.name, MEAN.name) for each in BASELINES}
     names = ("domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high")
@@ -225,9 +215,6 @@ def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
 
 
 def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
-    """Return the texts of a benchmark's pairs, and the ranks of its models, as blocks."""
-    import numpy as np
-
     pairs = benchmark.pairs
     keywords, codes = np.unique(pairs["keyword"].to_numpy(), return_inverse=True)
     documents, places = np.unique(pairs["doc_id"].to_numpy(), return_inverse=True)
@@ -252,8 +239,6 @@ def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
 
 def _pack_rivals(benchmark: Benchmark) -> tuple[str, str, str] | None:
     """Return leading words, ranks among rivals and bits, by model as blocks; None if no rival is known."""
-    import numpy as np
-
     ranks = np.array([each["rival_rank"].to_numpy() for each in benchmark.rivals.values()])
     if list(benchmark.rivals) != list(benchmark.ranks) or not np.isfinite(ranks).any():
         return None
@@ -266,8 +251,7 @@ def _pack_rivals(benchmark: Benchmark) -> tuple[str, str, str] | None:
     return pack_json({"words": words, "first": first}), pack_numbers(ranks), pack_numbers(bits)
 
 
-def _round(numbers: "pl.Series") -> list[float | None]:
-    """Return numbers with one decimal, as a page shows them; None for NaN."""
+def _round(numbers: pl.Series) -> list[float | None]:
     return numbers.round(1).fill_nan(None).to_list()
 
 
@@ -300,10 +284,8 @@ def pack_json(value: Any) -> str:
     return _pack(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
-def pack_numbers(values: "NDArray[np.float64]") -> str:
+def pack_numbers(values: NDArray[np.float64]) -> str:
     """Return numbers as little-endian float32, row by row, compressed, in base64."""
-    import numpy as np
-
     return _pack(np.ascontiguousarray(values, dtype="<f4").tobytes())
 
 
@@ -349,7 +331,6 @@ def collect_tables(run: Run) -> list[dict[str, Any]]:
 
 
 def _tabulate_coverage(run: Run) -> dict[str, list[dict[str, str]]]:
-    """Return the numbers of coverage.json as tables."""
     return {
         paths.COVERAGE.of(domain=each.domain, variant=each.variant).below: [
             {"what": key, "value": str(value)}
@@ -361,7 +342,6 @@ def _tabulate_coverage(run: Run) -> dict[str, list[dict[str, str]]]:
 
 
 def _find_text(name: str, known: Sequence[tuple[RunPath, str]]) -> str:
-    """Return the text of the first kind of file that a path fits; nothing if it fits none."""
     return next((text for path, text in known if path.is_of(name)), "")
 
 
@@ -386,7 +366,6 @@ def collect_figures(run: Run) -> tuple[list[dict[str, str]], dict[str, Path]]:
 
 
 def _describe(name: str) -> dict[str, str]:
-    """Return kind, section, title and caption of a figure from its name without ending."""
     known = find_figure(name)
     if known is None:
         return {"kind": OTHER, "section": OTHER, "title": name, "caption": ""}

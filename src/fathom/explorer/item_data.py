@@ -6,14 +6,16 @@ Adds what items can show: smallest detectable differences, how to settle the res
 import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom import __version__
 from fathom.config.scoring import Summary
 from fathom.explorer.advice import ERROR, plan_size
-from fathom.explorer.answers import MOST_NAMED, answer, describe_answers, to_text
+from fathom.explorer.answers import MOST_NAMED, answer, describe_answers, join_names, to_text
 from fathom.explorer.data import PageData, has_room, leave_out, pack_json, pack_numbers
 from fathom.explorer.item_tasks import (
     CLUSTERS,
@@ -24,16 +26,11 @@ from fathom.explorer.item_tasks import (
     measure_chance,
 )
 from fathom.explorer.run import Order
-from fathom.explorer.subfields import Keywords, Strengths, measure_residuals
+from fathom.explorer.subfields import Keywords, Strengths, measure_residuals, round_rows
 from fathom.models.origins import Origins
 from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.item_scores import find_parts
 from fathom.statistics.sizing import POWERS, Variances, find_smallest, measure_spread
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 
 PROMPT, ANSWER = 2_000, 600
 """Characters of a prompt and of an answer in a page; of a longer prompt the end is shown."""
@@ -73,10 +70,7 @@ def collect_items(name: str, logs: pl.DataFrame, notes: Sequence[str], settings:
             for name, order in sorted(orders.items())
         ],
         "benchmarks": described,
-        "metrics": [],
-        "baselines": [],
-        "correlations": [],
-        "analyses": [],
+        **{name: [] for name in ("metrics", "baselines", "correlations", "analyses")},
         "questions": {},
         "figures": 0,
         "missing": missing,
@@ -88,7 +82,6 @@ def collect_items(name: str, logs: pl.DataFrame, notes: Sequence[str], settings:
 def _describe_task(
     task: Task, number: int, blocks: dict[str, str], settings: Summary, grouped: int
 ) -> dict[str, Any]:
-    """Return rankings and sentences of a task by metric; add the blocks of its groups."""
     found: dict[str, Any] = {
         "id": task.domain,
         "domain": task.domain,
@@ -126,7 +119,6 @@ def _describe_task(
 
 
 def _list_facts(task: Task, name: str) -> list[str]:
-    """Return the size of a task by one metric."""
     scored = task.scored[name]
     count, every = int(scored.kept.sum()), int(scored.kept.size)
     facts = [f"{count:,} item{'' if count == 1 else 's'}"]
@@ -145,7 +137,6 @@ def _list_facts(task: Task, name: str) -> list[str]:
 
 
 def _shorten(value: Any) -> Any:
-    """Return a number with six significant digits; anything else as it is."""
     return float(f"{value:.6g}") if isinstance(value, float) and math.isfinite(value) else value
 
 
@@ -174,8 +165,6 @@ def _add_items(task: Task, number: int, blocks: dict[str, str], missing: list[st
 
 def _spread(task: Task, name: str) -> Any:
     """Return the scores of all models of a task by one metric, shape (n_models, n_items); NaN for none."""
-    import numpy as np
-
     scored = task.scored[name]
     values = np.full((len(task.models), len(task.items)), np.nan)
     values[[task.models.index(model) for model in scored.models]] = scored.values
@@ -208,7 +197,6 @@ def _list_answers(task: Task) -> dict[str, Any]:
 
 
 def _collect_tables(tasks: Sequence[Task]) -> list[dict[str, Any]]:
-    """Return what the page has as tables: models, and every two of them, by task and metric."""
     scores, compared = [], []
     for task in tasks:
         for name, (models, comparisons, *_) in task.rankings.items():
@@ -234,21 +222,16 @@ def _collect_tables(tasks: Sequence[Task]) -> list[dict[str, Any]]:
 
 
 def _write(value: float) -> str:
-    """Format a number for tables; empty for NaN."""
     return f"{value:.6g}" if math.isfinite(value) else ""
 
 
 class Sizes(NamedTuple):
     """What the items of a task can show of its models by one metric.
 
-    Attributes
-    ----------
-    smallest : list of float
-        The least and the largest of the smallest differences that two models could show, in 80 % of such
-        tasks, among all comparisons; empty where nothing is known of them.
-    unsettled : list of tuple
-        Better model, worse model, their difference, the smallest one that they could show, and the items and
-        clusters that would find theirs; the cheapest to settle first. None where that is not known.
+    `smallest`: the least and the largest of the smallest differences that two models could show, in 80 % of
+    such tasks, among all comparisons; empty where nothing is known of them. `unsettled`: better model, worse
+    model, their difference, the smallest one that they could show, and the items and clusters that would find
+    theirs; the cheapest to settle first. None where that is not known.
     """
 
     smallest: list[float]
@@ -286,12 +269,8 @@ def find_least(pilot: Variances, parts: int, confidence: float, means: tuple[flo
 
     Scores that are parts of a point have sums with steps. Models that differ further differ on more items
     than those of a pilot: as many more as if right answers were independent. And the exact test of signs
-    needs one step more than a test without steps does.
-
-    Returns
-    -------
-    float or None
-        None where the models are alike on every item.
+    needs one step more than a test without steps does. Returned: None where the models are alike on every
+    item.
     """
     each = pilot.pairs / pilot.keywords
     spread = pilot.between + pilot.within / each
@@ -350,7 +329,7 @@ def describe_chance(task: Task, name: str) -> str:
         return f"{guessing}: all models are better." if known else f"{guessing}."
     if len(weak) > MOST_NAMED:
         return f"{guessing}: {len(weak):,} models are not shown to be better."
-    names = " and ".join(filter(None, (", ".join(weak[:-1]), weak[-1])))
+    names = to_text(join_names(weak))
     return f"{guessing}: {names} {'is' if len(weak) == 1 else 'are'} not shown to be better."
 
 
@@ -382,8 +361,6 @@ def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) 
         model's own mean and that of the group, the interval of that, and whether it is strong or weak.
         Nothing where there are no two groups.
     """
-    import numpy as np
-
     kept = task.items.filter(scored.kept)
     names, groups = np.unique(kept["group"].to_numpy().astype(str), return_inverse=True)
     if len(names) < 2:
@@ -400,7 +377,7 @@ def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) 
     found = measure_residuals(Keywords([], counts, sums), codes, settings, tested)
     apart = found.apart & _test_alone(found, np.bincount(codes), (1 - settings.confidence) / tested)
     means = -sign * found.value + 0.0  # not -0
-    columns = [_round(part) for part in (means, found.gain, found.low, found.high)]
+    columns = [round_rows(part, ".4f") for part in (means, found.gain, found.low, found.high)]
     sizes = np.bincount(groups)
     return {
         "groups": [
@@ -412,13 +389,12 @@ def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) 
     }  # fmt: skip
 
 
-def _test_alone(found: Strengths, clusters: "NDArray[np.int64]", error: float) -> "NDArray[np.bool_]":
+def _test_alone(found: Strengths, clusters: NDArray[np.int64], error: float) -> NDArray[np.bool_]:
     """Return which gains are not 0 by Student's t, corrected for all of them by Holm's method.
 
     Scores of easy items vary less than others, which the shuffled items of :func:`measure_residuals` do not
     know: the end of each gain's own interval says how far it is from 0.
     """
-    import numpy as np
     from scipy.special import stdtr, stdtrit
 
     freedom = np.maximum(clusters - 1.0, 1.0)[:, None]
@@ -427,8 +403,3 @@ def _test_alone(found: Strengths, clusters: "NDArray[np.int64]", error: float) -
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(freedom, stdtrit(freedom, 0.025) * np.abs(gain) / reach)
     return np.asarray(adjust_holm(p.ravel()).reshape(p.shape) <= error)
-
-
-def _round(values: "NDArray[np.float64]") -> list[list[float | None]]:
-    """Return numbers with four decimals; None for NaN."""
-    return [[round(value, 4) if math.isfinite(value) else None for value in row] for row in values.tolist()]

@@ -6,30 +6,22 @@ common items. Tasks with a common metric make a further one of all their items.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.explorer.run import Compared, Order, Ranked, Ranking
+from fathom.statistics import item_scores
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.clusters import Clusters, number_clusters
 from fathom.statistics.comparisons import group_models
-from fathom.statistics.item_scores import (
-    compare_items,
-    compare_signs,
-    estimate_mean,
-    find_parts,
-    resample_items,
-)
 from fathom.statistics.metrics import METRICS, Metric
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 ITEMS, CLUSTERS = "items", "clusters"
 """Clusters that intervals of scores draw."""
@@ -42,32 +34,23 @@ _NOUNS = ("score", "rate", "accuracy", "error", "loss", "perplexity", "similarit
 class Scored(NamedTuple):
     """Scores by one metric of a task.
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_models, n_items), float64
-        On every item of the task; NaN where a model has none.
-    kept : ndarray of shape (n_items,), bool
-        Items that all these models have.
+    `values`: on every item of the task, shape (n_models, n_items); NaN where a model has none. `kept`: items
+    that all these models have, shape (n_items,).
     """
 
     order: Order
     models: list[str]
-    values: "Array"
-    kept: "NDArray[np.bool_]"
+    values: Array
+    kept: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Task:
     """One task of logs with the scores of all models.
 
-    Attributes
-    ----------
-    items : DataFrame
-        Columns item, cluster, group, prompt, target, all text, and options, a number; of shape (n_items, 6).
-    answers : mapping of str to list of str
-        What each model said of each item; empty for one that all have empty.
-    parts : int
-        Number of tasks that it is made of; 1 for one of the logs.
+    `items`: columns item, cluster, group, prompt, target, all text, and options, a number. `answers`: what
+    each model said of each item; empty for one that all have empty. `parts`: number of tasks that it is made
+    of; 1 for one of the logs.
     """
 
     domain: str
@@ -97,11 +80,8 @@ class Task:
 def collect_tasks(logs: pl.DataFrame, settings: Summary, notes: list[str]) -> list[Task]:
     """Return the tasks of logs with rankings, all together first where several have a metric in common.
 
-    Parameters
-    ----------
-    logs : DataFrame
-        Columns task, metric, model, item, cluster, group, score, higher_is_better, prompt, target, answer,
-        options.
+    `logs`: columns task, metric, model, item, cluster, group, score, higher_is_better, prompt, target,
+    answer, options.
     """
     tasks = [_collect_task(str(name), part, notes) for (name,), part in logs.sort("task", maintain_order=True)
              .group_by("task", maintain_order=True)]  # fmt: skip
@@ -111,7 +91,6 @@ def collect_tasks(logs: pl.DataFrame, settings: Summary, notes: list[str]) -> li
 
 
 def _collect_task(name: str, part: pl.DataFrame, notes: list[str]) -> Task:
-    """Return one task; models by name, items in their natural order."""
     counted = part.group_by("item", maintain_order=True).agg(
         *(
             pl.col(column).filter(pl.col(column) != "").first().fill_null("")
@@ -135,8 +114,6 @@ def _collect_scores(
     where: str, metric: str, rows: pl.DataFrame, items: pl.DataFrame, notes: list[str]
 ) -> Scored | None:
     """Return the scores by one metric; samples of an item are averaged, and items of some models said."""
-    import numpy as np
-
     known = rows.filter(pl.col("score").is_finite())
     each = known.group_by("model", "item").agg(pl.col("score").mean())
     if len(each) < len(known):
@@ -169,10 +146,8 @@ def _collect_scores(
     return Scored(Order(metric_, MEAN), names, table, kept)
 
 
-def _find_common(table: "Array") -> "tuple[list[int], NDArray[np.bool_]]":
+def _find_common(table: Array) -> tuple[list[int], NDArray[np.bool_]]:
     """Return places of models with common items, preferring models with most items, and these items."""
-    import numpy as np
-
     has = ~np.isnan(table)
     kept, models = np.ones(table.shape[1], dtype=bool), []
     for place in np.argsort(-has.sum(axis=1), kind="stable"):
@@ -182,7 +157,7 @@ def _find_common(table: "Array") -> "tuple[list[int], NDArray[np.bool_]]":
     return sorted(models), kept
 
 
-def describe_metric(name: str, values: "Array", low_is_best: bool) -> Metric:
+def describe_metric(name: str, values: Array, low_is_best: bool) -> Metric:
     """Return a metric of logs, inferred from its name and scores.
 
     Right and wrong, or a mean of some such samples, have the scale from 0 to 1 that intervals of accuracies
@@ -191,7 +166,7 @@ def describe_metric(name: str, values: "Array", low_is_best: bool) -> Metric:
     base, _, way = name.partition(",")
     known = METRICS.get(base)
     inside = bool(((values >= 0) & (values <= 1)).all())
-    least, most = (0.0, 1.0) if inside and find_parts(values) else (-math.inf, math.inf)
+    least, most = (0.0, 1.0) if inside and item_scores.find_parts(values) else (-math.inf, math.inf)
     plain = base.replace("_", " ")
     label = known.label if known else plain if plain.endswith(_NOUNS) else f"{plain} score"
     label = f"{label} ({way})" if way else label
@@ -200,7 +175,6 @@ def describe_metric(name: str, values: "Array", low_is_best: bool) -> Metric:
 
 
 def _collect_answers(part: pl.DataFrame, items: pl.DataFrame) -> dict[str, list[str]]:
-    """Return the first answer of each model to each item, by model."""
     first = part.filter(pl.col("answer") != "").group_by("model", "item", maintain_order=True)
     found = first.agg(pl.col("answer").first()).sort("model", maintain_order=True)
     return {
@@ -216,8 +190,6 @@ def _join_tasks(tasks: Sequence[Task]) -> Task | None:
 
     Every item counts the same. Models that lack a task do not count.
     """
-    import numpy as np
-
     shared: dict[str, list[Task]] = {}
     for task in tasks:
         for name, found in task.scored.items():
@@ -272,8 +244,6 @@ def choose_item_clusters(task: Task, scored: Scored) -> Clusters:
 
 
 def _rank(task: Task, settings: Summary) -> Task:
-    from dataclasses import replace
-
     rankings = {name: rank_items(task, each, settings) for name, each in task.scored.items()}
     return replace(task, rankings=rankings)
 
@@ -283,19 +253,19 @@ def rank_items(task: Task, scored: Scored, settings: Summary) -> Ranking:
 
     A single item has no interval.
     """
-    import numpy as np
-
     values, metric = scored.values[:, scored.kept], scored.order.metric
     clusters = choose_item_clusters(task, scored)
     by_model = dict(zip(scored.models, values, strict=True))
-    resampled = resample_items(task.domain, by_model, clusters, metric, settings)
+    resampled = item_scores.resample_items(task.domain, by_model, clusters, metric, settings)
     codes = np.unique(np.array(clusters.names), return_inverse=True)[1]
     count = int(codes.max()) + 1
-    compared = compare_items(resampled, compare_signs(values, codes), settings)
+    compared = item_scores.compare_items(resampled, item_scores.compare_signs(values, codes), settings)
     letters = group_models(resampled.order, [each for each, _ in compared])
     ranked = []
     for model in resampled.order:
-        value, low, high = estimate_mean(resampled.models[model], count, metric, settings.confidence)
+        value, low, high = item_scores.estimate_mean(
+            resampled.models[model], count, metric, settings.confidence
+        )
         ends = (low, high) if count > 1 else (math.nan, math.nan)
         ranked.append(Ranked(model, value, *ends, letters[model] if len(scored.models) > 1 else ""))
     pairs = [

@@ -7,9 +7,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.benchmark.benchmark_files import read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
@@ -54,10 +56,6 @@ from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.left_out import Key
 from fathom.statistics.metrics import METRICS, RANK, RANKED
 from fathom.statistics.summaries import summarize_scores
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _READ: dict[str, tuple[Contract, Sequence[str] | None]] = {
     SUMMARY: (statistics.SUMMARY, None),
@@ -106,15 +104,8 @@ _ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
 def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
     """Read all existing parts of a run.
 
-    Parameters
-    ----------
-    named : Named, optional
-        What the configuration of the run names; other models and benchmarks are not read.
-
-    Raises
-    ------
-    InputError
-        If the folder is not that of a run, or a table in it is damaged.
+    `named`: what the configuration of the run names; other models and benchmarks are not read. Raise
+    `InputError` if the folder is not that of a run, or a table in it is damaged.
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
@@ -326,7 +317,6 @@ def _read_benchmarks(
 def _check_hashes(
     files: _Files, place: tuple[str, str], models: Iterable[str], own_hash: str
 ) -> Iterator[str]:
-    """Yield a sentence on each model whose report says that it was scored on other pairs."""
     domain, variant = place
     for model in models:
         report = files.load(paths.SCORES.of(domain=domain, variant=variant, model=model).below, ".json")
@@ -341,7 +331,6 @@ def _count_entries(scores: pl.DataFrame) -> int:
 
 
 def _require_vocabulary(scores: pl.DataFrame, path: Path) -> None:
-    """Raise `InputError` unless all ranks count among a vocabulary."""
     entries = scores["rank"] / scores["rank_share"]
     if len(scores) and not entries.is_between(1, _MOST_ENTRIES).all():
         raise InputError(
@@ -374,7 +363,6 @@ def _read_scores(
 
 
 def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[str]) -> list[QuestionSet]:
-    """Read sets of questions with their answers; name and leave out other answers."""
     found = []
     scored: dict[str, set[str]] = {}
     for row in rows.get(QUESTION_SCORES, []):
@@ -410,10 +398,8 @@ def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[
 
 def _find_left_out(
     pairs: pl.DataFrame, flags: pl.DataFrame | None, expected: int | None, settings: Summary
-) -> "NDArray[np.bool_]":
+) -> NDArray[np.bool_]:
     """Return which pairs the summary leaves out, as inferred from their number."""
-    import numpy as np
-
     none = np.zeros(len(pairs), dtype=bool)
     if flags is None or expected == len(pairs):
         return none
@@ -425,10 +411,7 @@ def _find_left_out(
     return fitting[0] if fitting else none
 
 
-def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.float64]"]]]:
-    """Yield the vectors of each domain's keywords by keyword, where the run has them."""
-    import numpy as np
-
+def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, NDArray[np.float64]]]]:
     from fathom.benchmark.matches import load_embeddings
 
     for found, name in files.find(paths.KEYWORD_VECTORS):
@@ -445,7 +428,6 @@ def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.fl
 def _name_missing(
     benchmarks: Sequence[Benchmark], rows: Mapping[str, list[Row]], computed: bool, missing: list[str]
 ) -> None:
-    """List manifests, scores and tables of a finished run that this one lacks."""
     bare = [f"{each.domain} {each.variant}" for each in benchmarks if not each.manifest]
     if bare:
         missing.append(f"No manifest yet: {', '.join(bare)}.")

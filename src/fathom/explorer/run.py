@@ -4,19 +4,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.io import paths
 from fathom.models.origins import Origins
 from fathom.statistics.aggregates import MEAN, Statistic
 from fathom.statistics.metrics import BITS, RANK, RANKED, Metric
 from fathom.statistics.summaries import format_rank
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Row = dict[str, Any]
 
@@ -31,14 +29,9 @@ QUESTION_SCORES = paths.QUESTION_SCORES.below
 class Named(NamedTuple):
     """What the configuration of a run names.
 
-    Attributes
-    ----------
-    models : sequence of str
-        Models that are scored, followed or answer questions; empty: all that have tables.
-    benchmarks : sequence of str
-        DOMAIN/VARIANT that they are scored on; empty: all that have pairs.
-    left_out : sequence of str
-        Optional models left out of the run.
+    `models`: those that are scored, followed or answer questions; empty: all that have tables. `benchmarks`:
+    DOMAIN/VARIANT that they are scored on; empty: all that have pairs. `left_out`: optional models left out
+    of the run.
     """
 
     models: Sequence[str] = ()
@@ -147,30 +140,6 @@ class Ranking(NamedTuple):
 NO_RANKING = Ranking([], [])
 
 
-class Ranks(Protocol):
-    """Subject of sentences: a benchmark of a run, or a task of logs."""
-
-    @property
-    def domain(self) -> str:
-        """Its title."""
-
-    @property
-    def variant(self) -> str:
-        """Its variant among the benchmarks of a domain."""
-
-    @property
-    def title(self) -> str:
-        """What it is called."""
-
-    @property
-    def orders(self) -> Mapping[str, Order]:
-        """Possible orders of its models by name; the first one leads."""
-
-    @property
-    def rankings(self) -> Mapping[str, Ranking]:
-        """Rankings by name of the order; only those that a model has."""
-
-
 @dataclass(frozen=True)
 class Benchmark:
     """One benchmark of a run and the ranks of all models on it.
@@ -194,8 +163,8 @@ class Benchmark:
     domain: str
     variant: str
     pairs: pl.DataFrame
-    left_out: "NDArray[np.bool_]"
-    ranks: Mapping[str, "NDArray[np.float64]"]
+    left_out: NDArray[np.bool_]
+    ranks: Mapping[str, NDArray[np.float64]]
     manifest: Mapping[str, Any]
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     rivals: Mapping[str, pl.DataFrame] = field(default_factory=dict)
@@ -237,10 +206,8 @@ class Benchmark:
                 return ceiling
         return None
 
-    def select_values(self, metric: Metric) -> "tuple[dict[str, NDArray[np.float64]], pl.DataFrame]":
+    def select_values(self, metric: Metric) -> tuple[dict[str, NDArray[np.float64]], pl.DataFrame]:
         """Return values of the models that have a metric, on the pairs that count and all have; and these."""
-        import numpy as np
-
         values = dict(self.ranks)
         if metric is not RANK:
             values = {name: each[metric.name].to_numpy() for name, each in self.rivals.items()}
@@ -272,21 +239,10 @@ class QuestionSet(NamedTuple):
 class Run:
     """Content of a run.
 
-    Attributes
-    ----------
-    benchmarks : list of Benchmark
-        By domain, then variant.
-    rows : mapping of str to list of dict
-        Rows with numbers of the tables that the page computes with, by path below the run's folder; without a
-        summary those that follow from the scores.
-    tables : mapping of str to list of dict
-        Rows of every CSV as text, likewise.
-    models : mapping of str to mapping
-        Data on each scored or measured model, by name.
-    computed : bool
-        Whether the summary was computed here.
-    missing : list of str
-        Sentences on what this run lacks of a finished one.
+    `benchmarks`: by domain, then variant. `rows`: rows with numbers of the tables that the page computes
+    with, by path below the run's folder; without a summary those that follow from the scores. `tables`: rows
+    of every CSV as text, likewise. `models`: data on each scored or measured model, by name. `computed`:
+    whether the summary was computed here. `missing`: sentences on what this run lacks of a finished one.
     """
 
     name: str
@@ -295,7 +251,7 @@ class Run:
     tables: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     coverage: list[CoverageMap] = field(default_factory=list)
     questions: list[QuestionSet] = field(default_factory=list)
-    vectors: Mapping[str, Mapping[str, "NDArray[np.float64]"]] = field(default_factory=dict)
+    vectors: Mapping[str, Mapping[str, NDArray[np.float64]]] = field(default_factory=dict)
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     origins: Origins = field(default_factory=lambda: Origins([], []))
     figures: list[Path] = field(default_factory=list)
@@ -334,8 +290,6 @@ def rank_models(benchmark: Benchmark, rows: Mapping[str, list[Row]]) -> dict[str
     return found
 
 
-def choose_order(benchmark: Ranks) -> str:
+def choose_order(benchmark: Benchmark) -> str:
     """Return the name of the order that a page opens with: the first one that models have, or the first."""
-    return next(
-        (name for name in benchmark.orders if name in benchmark.rankings), next(iter(benchmark.orders))
-    )
+    return next((name for name in ORDERS if name in benchmark.rankings), next(iter(ORDERS)))

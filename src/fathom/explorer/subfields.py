@@ -8,18 +8,17 @@ from the whole benchmark and the difficulty of the sub-field.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.explorer.run import Benchmark, Run
 from fathom.statistics.bootstrap import draw_resamples, find_interval, start_random
 from fathom.statistics.metrics import RANK, Metric
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 MOST = 16
 """Most sub-fields of a domain: more do not fit on a screen."""
@@ -32,25 +31,19 @@ _OFTEN = 0.9
 class Keywords(NamedTuple):
     """Keywords of a benchmark with every model's values on them.
 
-    Attributes
-    ----------
-    losses : ndarray of shape (n_keywords, n_models), float64
-        Sums over those pairs of what is good if low: log ranks, or bits times -1; models by name.
-    metric : Metric
-        RANK or BITS.
+    `losses`: sums over these pairs of what is good if low, log ranks, or bits times -1, shape (n_keywords,
+    n_models); models by name. `metric`: RANK or BITS.
     """
 
     names: list[str]
-    pairs: "NDArray[np.int64]"
-    losses: "Array"
+    pairs: NDArray[np.int64]
+    losses: Array
     metric: Metric = RANK
     models: Sequence[str] = ()
 
     @property
-    def values(self) -> "Array":
+    def values(self) -> Array:
         """Geometric mean ranks, or mean bits, shape (n_keywords, n_models)."""
-        import numpy as np
-
         means = self.losses / self.pairs[:, None]
         return np.asarray(np.exp(means) if self.metric.is_factor else -means)
 
@@ -58,28 +51,21 @@ class Keywords(NamedTuple):
 class Strengths(NamedTuple):
     """Strength of each model on each sub-field.
 
-    Attributes
-    ----------
-    value : ndarray of shape (n_subfields, n_models), float64
-        Geometric mean rank, or mean bits.
-    gain, low, high : ndarray of shape (n_subfields, n_models), float64
-        How many times better than expected, or how many bits more, with the interval over keywords of this
-        number alone.
-    apart : ndarray of shape (n_subfields, n_models), bool
-        Whether the model is strong or weak there: significant among all numbers together.
+    All have the shape (n_subfields, n_models). `value`: geometric mean rank, or mean bits. `gain`, `low`,
+    `high`: how many times better than expected, or how many bits more, with the interval over keywords of
+    this number alone. `apart`: whether the model is strong or weak there: significant among all numbers
+    together.
     """
 
-    value: "Array"
-    gain: "Array"
-    low: "Array"
-    high: "Array"
-    apart: "NDArray[np.bool_]"
+    value: Array
+    gain: Array
+    low: Array
+    high: Array
+    apart: NDArray[np.bool_]
 
 
 def sum_keywords(benchmark: Benchmark, metric: Metric = RANK) -> Keywords:
     """Sum the values of models with a metric on every keyword, over pairs that count."""
-    import numpy as np
-
     values, pairs = benchmark.select_values(metric)
     names, codes = np.unique(pairs["keyword"].to_numpy(), return_inverse=True)
     losses = [np.log(each) if metric.is_factor else -each for each in values.values()]
@@ -90,12 +76,11 @@ def sum_keywords(benchmark: Benchmark, metric: Metric = RANK) -> Keywords:
     return Keywords([str(name) for name in names], counts, by_keyword, metric, list(values))
 
 
-def group_keywords(vectors: "Array", names: Sequence[str]) -> tuple[list[str], "NDArray[np.int64]"]:
+def group_keywords(vectors: Array, names: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
     """Return names of sub-fields, by their two nearest keywords, and each keyword's sub-field.
 
     `vectors` are unit vectors, (n_keywords, n_dimensions). The largest sub-field is 0.
     """
-    import numpy as np
     from scipy.cluster.hierarchy import fcluster, linkage
 
     count = min(MOST, max(1, round(len(names) ** 0.5)))
@@ -117,8 +102,6 @@ def group_keywords(vectors: "Array", names: Sequence[str]) -> tuple[list[str], "
 
 def group_domains(run: Run) -> dict[str, tuple[list[str], dict[str, int]]]:
     """Return the sub-fields of each domain and those of its keywords, the same for all its benchmarks."""
-    import numpy as np
-
     found = {}
     for domain, vectors in run.vectors.items():
         names = {
@@ -146,22 +129,27 @@ def describe_keywords(
     if not keywords.losses.size:
         return found
     labels, codes = subfields
-    found |= {"keywords": keywords.names, "pairs": keywords.pairs.tolist(), "values": _round(keywords.values)}
+    found |= {
+        "keywords": keywords.names,
+        "pairs": keywords.pairs.tolist(),
+        "values": round_rows(keywords.values),
+    }
     if all(name in codes for name in keywords.names):
         used = sorted({codes[name] for name in keywords.names})
         found["codes"] = [used.index(codes[name]) for name in keywords.names]
         *numbers, apart = measure_strengths(keywords, found["codes"], settings, benchmarks)
-        columns = [*map(_round, numbers), apart.tolist()]
+        columns = [*map(round_rows, numbers), apart.tolist()]
         found["subfields"] = [
             [labels[code], *(column[place] for column in columns)] for place, code in enumerate(used)
         ]
     return found
 
 
-def _round(values: "Array") -> list[list[float | None]]:
-    """Return numbers with five significant digits, None for what is not finite."""
+def round_rows(values: Array, form: str = ".5g") -> list[list[float | None]]:
+    """Return rows of rounded numbers; None for what is not finite."""
     return [
-        [float(f"{value:.5g}") if math.isfinite(value) else None for value in row] for row in values.tolist()
+        [float(format(each, form)) if math.isfinite(each) else None for each in row]
+        for row in values.tolist()
     ]
 
 
@@ -169,8 +157,6 @@ def measure_strengths(
     keywords: Keywords, codes: Sequence[int], settings: Summary, benchmarks: int = 1
 ) -> Strengths:
     """Measure how much better than expected each model is on each sub-field: :func:`measure_residuals`."""
-    import numpy as np
-
     means, gain, low, high, apart = measure_residuals(keywords, codes, settings, benchmarks)
     if not keywords.metric.is_factor:
         return Strengths(-means, gain, low, high, apart)
@@ -196,8 +182,6 @@ def measure_residuals(
         Means and gains on the scale of the sums. Ends of an interval are NaN where a resample rarely has a
         keyword of the group; nothing counts as strong or weak there.
     """
-    import numpy as np
-
     places = np.array(codes)
     member = places == np.arange(places.max() + 1)[:, None]
     groups = [np.flatnonzero(row) for row in member]
@@ -218,19 +202,14 @@ def measure_residuals(
     return Strengths(mean[0], -residual[0], -ends[1], -ends[0], apart)
 
 
-def _shuffle_keywords(keywords: Keywords, codes: "NDArray[np.int64]", settings: Summary) -> "Array":
-    """Return the residuals of sub-fields of the same sizes whose keywords are drawn, by draw."""
-    import numpy as np
-
+def _shuffle_keywords(keywords: Keywords, codes: NDArray[np.int64], settings: Summary) -> Array:
     shuffled = start_random("sub-fields", settings).permuted(np.tile(codes, (settings.rounds, 1)), axis=1)
     every = np.arange(len(codes))
     return _take_residuals(((shuffled == place, every) for place in range(codes.max() + 1)), keywords)[1]
 
 
-def _test_together(residual: "Array", chance: "Array", tested: "NDArray[np.bool_]") -> "Array":
+def _test_together(residual: Array, chance: Array, tested: NDArray[np.bool_]) -> Array:
     """Return the p of each residual, corrected for all that are tested [WestfallYoung]."""
-    import numpy as np
-
     drawn = np.concatenate([residual[None], chance])  # the data are one of the orders that could be
     spread = drawn.std(axis=0)
     tested = tested & (spread > _ROUNDING)
@@ -241,15 +220,13 @@ def _test_together(residual: "Array", chance: "Array", tested: "NDArray[np.bool_
 
 
 def _take_residuals(
-    groups: Iterable[tuple["NDArray[Any]", "NDArray[np.int64]"]], keywords: Keywords
-) -> tuple["Array", "Array"]:
+    groups: Iterable[tuple[NDArray[Any], NDArray[np.int64]]], keywords: Keywords
+) -> tuple[Array, Array]:
     """Return mean losses and their residuals by draw, sub-field and model.
 
     A group is how often each keyword counts, (n_draws, n_members), and its place: those of all at once would
     be large.
     """
-    import numpy as np
-
     pairs = keywords.pairs.astype(np.float64)
     sums, counts = (
         np.stack(each, axis=1)

@@ -59,7 +59,6 @@ def write_watch_page(watch: Watch) -> None:
 
 
 def _list_rows(rows: Iterable[Sequence[str]]) -> str:
-    """Return rows of cells as HTML; a verdict has its colour, text stands on the left."""
     lines = []
     for row in rows:
         cells = [
@@ -72,7 +71,6 @@ def _list_rows(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _list_keyword(watch: Watch, row: Mapping[str, Any]) -> str:
-    """Return the row of a keyword and, if it is named, one with its pairs."""
     own = _list_rows([_show_keyword(row)])
     if not row["verdict"]:
         return own
@@ -110,5 +108,4 @@ def _show_look(row: Mapping[str, Any]) -> list[str]:
 
 
 def _show(number: float, form: str) -> str:
-    """Format a number; empty without one."""
     return "" if math.isnan(number) else format(number, form)

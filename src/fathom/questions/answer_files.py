@@ -116,8 +116,6 @@ def list_threshold_questions(
 
 
 class _Embedded(NamedTuple):
-    """Rows of a table with an id in the first column, and their embeddings."""
-
     rows: pl.DataFrame
     vectors: Vectors
 
@@ -128,7 +126,6 @@ class _Embedded(NamedTuple):
 
 
 def _read_embedded(table: Path, array: Path, contract: Contract) -> _Embedded:
-    """Return a table and its embeddings; raise `InputError` if there are more or fewer of them."""
     rows, vectors = read_table(table, contract), load_embeddings(array)[:]
     if len(rows) != len(vectors):
         what = f"{len(vectors)} embeddings for {len(rows)} rows"

@@ -74,7 +74,10 @@ def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score
                 known[count] = draw_resamples(count, settings).astype(np.float64)
             above, below = (some[name].to_numpy() for name in ("numerator", "denominator"))
             names, unanswered = some["question_id"].to_list(), int((~some["answered"]).sum())
-            found[_name(cell)] = Score(resample_ratio(above, below, known[count]), names, unanswered)
+            form, level, template, metric = map(str, cell)
+            found[form, level, template, metric] = Score(
+                resample_ratio(above, below, known[count]), names, unanswered
+            )
     return found
 
 
@@ -150,11 +153,6 @@ def _test_differences(
         ]
         tested |= zip(some, correct_family([(gap, 0.0) for gap in gaps]), strict=True)
     return tested
-
-
-def _name(cell: tuple[object, ...]) -> Cell:
-    form, level, template, metric = (str(each) for each in cell)
-    return form, level, template, metric
 
 
 Measure = tuple[str, float, float]
@@ -277,7 +275,6 @@ def score_thresholds(
 
 
 def _divide_questions(varied: Varied, answers: pl.DataFrame) -> Iterator[_Part]:
-    """Yield the answers to the questions of each t_d."""
     asked = varied.map.filter(kind="question")
     for (percentile,), some in sorted(asked.partition_by("gap_percentile", as_dict=True).items()):
         own = answers.filter(pl.col("question_id").is_in(some["id"].implode()), corpus=ALL)
@@ -285,7 +282,6 @@ def _divide_questions(varied: Varied, answers: pl.DataFrame) -> Iterator[_Part]:
 
 
 def _divide_records(varied: Varied, answers: pl.DataFrame) -> Iterator[_Part]:
-    """Yield the answers with the records of each t_c, then those to the same questions with all records."""
     names = answers.filter(pl.col("corpus") != ALL)["question_id"].unique().implode()
     for part in varied.corpora.partition_by("max_correlation", maintain_order=True):
         threshold = f"{part['max_correlation'][0]:g}"

@@ -140,7 +140,6 @@ def make_question_texts(questions: pl.DataFrame, share: float) -> pl.DataFrame:
 
 
 def _divide(texts: dict[str, str]) -> pl.DataFrame:
-    """Return texts by the hash of their names, the first of them for validation."""
     names = sorted(texts, key=lambda name: hash_text("text", name))
     valid = max(1, round(_VALID * len(names))) if len(names) > 1 else 0
     splits = ["adapt-valid"] * valid + ["adapt-train"] * (len(names) - valid)
@@ -211,6 +210,5 @@ def _find_with_faiss(questions: Vectors, records: Vectors, count: int) -> Places
 
 
 def _sort(cosines: npt.NDArray[np.float64], count: int) -> Places:
-    """Return the places of the highest cosines in each row, of equal ones the first."""
     # rounded, so that the order in which products are summed decides no tie
     return np.argsort(-cosines.round(_DECIMALS), axis=1, kind="stable")[:, :count]

@@ -73,5 +73,4 @@ def _measure_side(places: pl.DataFrame) -> float:
 
 
 def _tell(number: float | None) -> str:
-    """Return a number as text; None is empty."""
     return "" if number is None else str(number) if isinstance(number, int) else f"{number:.6g}"

@@ -74,7 +74,6 @@ class NearMisses:
 
 
 def _list_conditions(pattern: Any) -> list[Any]:
-    """Return statements and filters that are joined by "and"; none if a query does anything else."""
     filters: list[Any] = []
     while pattern.name in {"Project", "Filter"}:
         if pattern.name == "Filter":
@@ -100,7 +99,6 @@ def _tells(condition: Any) -> bool:
 
 
 def _select_connected(conditions: Sequence[Any], answer: Any, about: set[Any]) -> list[Any]:
-    """Return the conditions that bear on the answer, without filters that lack a variable."""
     statements, filters = _split(conditions)
     reached = {answer}
     while True:
@@ -247,7 +245,6 @@ class OntologyGraph:
             )
 
     def _list_empty(self, query: Query) -> set[str]:
-        """Return the properties with an empty cell that a query asks about."""
         if asks_any_property(query.prepared.algebra):
             return self._unknown
         return self._unknown & {f"{NAMESPACE}{name}" for name in list_named(query.text)}
@@ -304,7 +301,6 @@ def list_branches(pattern: "CompValue", unknown: Collection[str]) -> list[Branch
 
 
 def _list_joined(pattern: "CompValue", unknown: Collection[str]) -> list[Branch] | None:
-    """Return alternatives of two patterns, both or either of which are needed."""
     first, second = (list_branches(each, unknown) for each in (pattern.p1, pattern.p2))
     if first is None or second is None:
         return None
@@ -353,7 +349,6 @@ def asks_any_property(pattern: Any) -> bool:
 
 
 def _excludes(path: Any) -> bool:
-    """Tell whether a path goes along all properties but some."""
     from rdflib.paths import NegatedPath
 
     parts = [*getattr(path, "args", []), getattr(path, "arg", None), getattr(path, "path", None)]
@@ -429,7 +424,6 @@ def _list_choices(
 
 
 def _list_properties(path: Any, forward: tuple[type, ...]) -> tuple[list[Any], bool]:
-    """Return the properties of a path, and whether it goes forward only."""
     from rdflib.term import URIRef
 
     if isinstance(path, URIRef):
@@ -463,7 +457,6 @@ def read_templates(files: Iterable[Path]) -> dict[str, Asker]:
 
 
 def _parse(name: str, template: Template, where: str) -> Asker:
-    """Return a template with its queries; raise `InputError` if they lack a variable."""
     select = Query(template.select, "SELECT", f"{where}.select")
     ask = Query(template.ask, "ASK", f"{where}.ask")
     needed = {*template.placeholders, template.answer}

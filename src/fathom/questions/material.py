@@ -81,7 +81,6 @@ def make_open(template: str, question: str, answer: str, source: str) -> dict[st
 
 
 def _scan_csv(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the number of each record's first line with its fields by column."""
     header: list[str] | None = None
     for line, fields in scan_csv(read_plain_text(path)):
         if isinstance(fields, str):
@@ -101,7 +100,6 @@ def _scan_csv(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _scan_json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the number of each line that is not blank with its object."""
     for number, line in enumerate(read_plain_text(path).split("\n"), start=1):
         if not line.strip():
             continue

@@ -72,7 +72,6 @@ def read_column(name: str, cells: Sequence[Cell]) -> list[Value]:
 
 
 def _read(text: str) -> tuple[str, Value]:
-    """Return the kind of a field, and its value; the kind is empty for text."""
     found = _NUMBER.fullmatch(text)
     if found:
         sign, digits, power, percent = found.groups(default="")
@@ -99,7 +98,6 @@ def _find_day(text: str) -> str:
 
 
 def _refuse(name: str, cell: Cell, wanted: str, is_header: bool) -> InputError:
-    """Return the message on a cell that is not of its column's kind."""
     place = f"{cell.where}, column {name}"
     if is_header:
         what = f"{cell.text!r} in column {name}, where all other rows have numbers: a second header line?"
@@ -128,12 +126,8 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 class Entity(NamedTuple):
     """An entity that questions name.
 
-    Attributes
-    ----------
-    likeness : str
-        What it shares with entities that may be the same thing; the label in lower case if there are none.
-    text : str
-        The record in words; empty if it is no record.
+    `likeness`: what it shares with entities that may be the same thing; the label in lower case if there are
+    none. `text`: the record in words; empty if it is no record.
     """
 
     kind: str
@@ -147,16 +141,9 @@ class Entity(NamedTuple):
 class Ontology:
     """Entities and statements.
 
-    Attributes
-    ----------
-    links : list of (str, str, str)
-        Statements: entity, property, entity.
-    values : list of (str, str, Value)
-        Statements: entity, property, plain value.
-    unknown : list of (str, str)
-        Entity and property of an empty field, whose value is unknown.
-    refusing : set of str
-        Classes in which entities with equal names are an error; in others no question is about them.
+    `links`: statements of entity, property, entity; `values`: of entity, property, plain value. `unknown`:
+    entity and property of an empty field, whose value is unknown. `refusing`: classes in which entities with
+    equal names are an error; in others no question is about them.
     """
 
     entities: dict[str, Entity] = field(default_factory=dict)
@@ -232,6 +219,5 @@ def write_statements(path: Path, ontology: Ontology) -> None:
 
 
 def _write_value(value: Value) -> str:
-    """Return a plain value as a literal."""
     quoted = f'"{value.text.translate(_ESCAPES)}"'
     return f"{quoted}^^<{_XSD}{value.kind}>" if value.kind else quoted

@@ -95,7 +95,6 @@ def _check_header(path: Path, header: list[str], second: list[list[str]], table:
 
 
 def _name_rows(rows: Sequence[Row], table: Table) -> dict[str, Row]:
-    """Return rows by key; raise `InputError` for empty keys or labels, and for repeated keys."""
     found: dict[str, Row] = {}
     for row in rows:
         for what, column in (("key", table.key), ("label", table.label)):
@@ -128,7 +127,6 @@ def _add_rows(ontology: Ontology, rows: Sequence[Row], table: Table, with_tables
 def _add_statements(
     ontology: Ontology, rows: Sequence[Row], table: Table, keys: dict[str, dict[str, Row]]
 ) -> None:
-    """Add the statements of a table's rows, and their texts."""
     values = {name: _read_values(rows, name) for name in table.values}
     for row in rows:
         iri = name_entity(table.kind, row.fields[table.key])
@@ -153,7 +151,6 @@ def _add_statements(
 
 
 def _read_values(rows: Sequence[Row], name: str) -> dict[str, Value]:
-    """Return the values of a column by where their rows stand, without empty cells."""
     cells = [Cell(row.fields[name], row.where) for row in rows if row.fields[name]]
     return {cell.where: value for cell, value in zip(cells, read_column(name, cells), strict=True)}
 
@@ -178,7 +175,6 @@ def _follow(ontology: Ontology, row: Row, column: str, link: Link, keys: dict[st
 
 
 def _check_tree(ontology: Ontology, name: str) -> None:
-    """Raise `InputError` if a hierarchy has a cycle."""
     order: TopologicalSorter[str] = TopologicalSorter()
     for entity, _, other in (link for link in ontology.links if link[1] == name):
         order.add(entity, other)

@@ -25,16 +25,9 @@ from fathom.questions.question_rounds import (
 class Variations(NamedTuple):
     """Questions with each t_d.
 
-    Attributes
-    ----------
-    rows : list of tuple
-        Under PERCENTILES.
-    map : polars.DataFrame
-        Under QUESTION_MAP: which questions were asked, where they and the records lie.
-    questions : polars.DataFrame
-        Under QUESTIONS: each question once that was asked with any t_d, in the round in which it was first.
-    vectors : array of float32 of shape (n_questions, dimension)
-        Their embeddings: unit vectors.
+    `rows`: under PERCENTILES. `map`: under QUESTION_MAP, which questions were asked, where they and the
+    records lie. `questions`: under QUESTIONS, each once that was asked with any t_d, in the round in which it
+    was first. `vectors`: their unit vectors, float32 of shape (n_questions, dimension).
     """
 
     rows: list[tuple[object, ...]]
@@ -77,8 +70,6 @@ def vary_percentile(
 
 
 class _Memory:
-    """Embeds each text once."""
-
     def __init__(self, encode: Encode) -> None:
         self._encode = encode
         self._known: dict[str, Vectors] = {}
@@ -103,7 +94,6 @@ def _describe(percentile: float, rounds: QuestionRounds, possible: Possible) -> 
 
 
 def _draw_map(names: Sequence[str], possible: Possible, asked: dict[float, QuestionRounds]) -> pl.DataFrame:
-    """Return the table of the map, record by record and question by question for each t_d."""
     vectors = [rounds.vectors for rounds in asked.values()]
     places, _ = project(possible.vectors, np.concatenate(vectors))
     parts, start = [], len(names)

@@ -12,19 +12,15 @@ from fathom.config.questions import OPTIONS
 from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.questions.graph import PREFIXES, Asker, OntologyGraph
+from fathom.questions.ontology import Entity
 
 
 class Candidate(NamedTuple):
     """A question that may be asked.
 
-    Attributes
-    ----------
-    asked_about : tuple of (str, str)
-        Variable and IRI of the entities in its text, but for the answer.
-    answers : tuple of str
-        IRIs of all right answers, sorted, but for entities that it is about.
-    is_true : bool
-        Whether a binary question names a right answer, as every other one of its template does.
+    `asked_about`: variable and IRI of the entities in its text, but for the answer. `answers`: IRIs of all
+    right answers, sorted, but for entities that it is about. `is_true`: whether a binary question names a
+    right answer, as every other one of its template does.
     """
 
     template: str
@@ -48,31 +44,21 @@ class Entities:
     """The table of entities (ENTITIES), looked up by IRI and by class."""
 
     def __init__(self, table: pl.DataFrame) -> None:
-        names = ["label", "likeness", "source"]
-        self._found = {row[0]: row[1:] for row in table.select("iri", *names).iter_rows()}
+        columns = ("iri", "class", "label", "source", "likeness")
+        self._found = {iri: Entity(*row) for iri, *row in table.select(columns).iter_rows()}
         self.records = set(table.filter(pl.col("text") != "")["iri"])
         usable = table.filter(pl.col("usable")).select("iri", "class")
         self._usable = set(usable["iri"])
         self._classes: dict[str, list[str]] = defaultdict(list)
         for iri, kind in usable.sort("iri").iter_rows():
             self._classes[kind].append(iri)
-        self._kinds = dict(table.select("iri", "class").iter_rows())
 
-    def tell_label(self, iri: str) -> str:
-        """Return the name that questions use."""
-        return str(self._found[iri][0])
-
-    def tell_likeness(self, iri: str) -> str:
-        """Return what it shares with entities that may be the same thing."""
-        return str(self._found[iri][1])
-
-    def tell_source(self, iri: str) -> str:
-        """Return where it comes from."""
-        return str(self._found[iri][2])
+    def __getitem__(self, iri: str) -> Entity:
+        return self._found[iri]
 
     def tell_class(self, iri: str) -> str | None:
-        """Return its class; None for what is no entity."""
-        return self._kinds.get(iri)
+        """Return the class of an entity; None for what is none."""
+        return self._found[iri].kind if iri in self._found else None
 
     def list_class(self, kind: str) -> list[str]:
         """Return the entities of a class that questions may name, sorted."""
@@ -89,13 +75,8 @@ def find_candidates(
     """Return what templates can ask, sorted by their hash, and counts by template.
 
     Each SELECT is evaluated once, over the whole graph. Raise `InputError` if a query gives something else
-    than entities, or nothing is left of any template.
-
-    Returns
-    -------
-    candidates : list of Candidate
-    counts : dict
-        By template: `possible` questions, those `about_chunks`, and those `left_out` by reason.
+    than entities, or nothing is left of any template. Counts are, by template, `possible` questions, those
+    `about_chunks`, and those `left_out` by reason.
     """
     found: list[Candidate] = []
     counts: dict[str, dict[str, Any]] = {}
@@ -126,11 +107,8 @@ def find_candidates(
 
 
 def _group(asker: Asker, graph: OntologyGraph, entities: Entities) -> Iterator[Candidate]:
-    """Yield what a template can ask, whether it fits or not."""
-    answer, about = (
-        asker.template.answer,
-        [v for v in asker.template.placeholders if v != asker.template.answer],
-    )
+    answer = asker.template.answer
+    about = [name for name in asker.template.placeholders if name != answer]
     answers: dict[tuple[str, ...], set[str]] = defaultdict(set)
     records: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for row in graph.select(asker.select):
@@ -151,7 +129,6 @@ def _group(asker: Asker, graph: OntologyGraph, entities: Entities) -> Iterator[C
 
 
 def _find_obstacle(candidate: Candidate, asker: Asker, entities: Entities) -> str:
-    """Return why a question cannot be asked; empty if it can."""
     if not entities.can_be_named([iri for _, iri in candidate.asked_about] + list(candidate.answers)):
         return "ambiguous names"
     form, right = asker.template.form, len(candidate.answers)
@@ -195,7 +172,7 @@ def pose_question(
         "template": asker.name,
         "level": template.level,
         "form": template.form,
-        "sources": [entities.tell_source(iri) for iri in candidate.records],
+        "sources": [entities[iri].source for iri in candidate.records],
         "query": PREFIXES + template.ask.strip(),
     }
     if template.form == "binary":
@@ -204,12 +181,12 @@ def pose_question(
         row |= {"asked": "", "option_iris": []}
     else:
         options = sorted([*shown, *wrong], key=lambda iri: hash_text("option", key, iri))
-        names = [entities.tell_label(iri) for iri in options]
+        names = [entities[iri].label for iri in options]
         truth = [iri in shown for iri in options]
         answer = "; ".join(name for name, is_right in zip(names, truth, strict=True) if is_right)
         row |= {"options": names, "right": truth, "answer": answer}
         row |= {"asked": template.answer, "option_iris": options}
-    row["question"] = _fill(template.text, {name: entities.tell_label(iri) for name, iri in about.items()})
+    row["question"] = _fill(template.text, {name: entities[iri].label for name, iri in about.items()})
     row["bindings"] = [f"{name}={iri}" for name, iri in sorted(about.items())]
     row["question_id"] = name_question(row)
     return row
@@ -226,7 +203,7 @@ def _draw_wrong(
     """Return so many wrong answers, each unlike all others and the right ones; None if there are too few."""
     taken = candidate.never_wrong
     found: list[str] = []
-    likenesses = {entities.tell_likeness(iri) for iri in taken}
+    likenesses = {entities[iri].likeness for iri in taken}
     about, template = dict(candidate.asked_about), asker.template
     pools = [
         [iri for iri in pool if entities.tell_class(iri) == template.kind and entities.can_be_named([iri])]
@@ -237,7 +214,7 @@ def _draw_wrong(
     for iri in (each for each in every if each is not None):
         if len(found) == count:
             break
-        likeness = entities.tell_likeness(iri)
+        likeness = entities[iri].likeness
         if iri in taken or likeness in likenesses:
             continue
         bindings = {**about, template.answer: iri}
@@ -257,5 +234,4 @@ def _shuffle(members: list[str], key: str) -> Iterator[str]:
 
 
 def _fill(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with names in its gaps."""
     return _GAP.sub(lambda gap: names[gap[1]], text)

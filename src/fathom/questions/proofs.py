@@ -48,7 +48,6 @@ def prove_questions(questions: pl.DataFrame, graph: OntologyGraph) -> dict[str, 
 
 
 def _find_fault(row: dict[str, Any], query: Query, graph: OntologyGraph) -> str:
-    """Return what is wrong with a question; empty if its query proves it."""
     bindings = dict(pair.split("=", 1) for pair in row["bindings"])
     options, right = row["options"], row["right"]
     if (

@@ -17,17 +17,8 @@ import polars as pl
 from fathom.benchmark.matches import load_embeddings
 from fathom.config.coverage import QuestionSettings
 from fathom.config.questions import Asking
+from fathom.coverage import density
 from fathom.coverage.benchmarks import check_spread, describe_kernel
-from fathom.coverage.density import (
-    EQUAL,
-    Values,
-    choose_bandwidth,
-    correlate_densities,
-    find_gaps,
-    measure_log_density,
-    measure_redundancy,
-    replace_nan,
-)
 from fathom.errors import InputError
 from fathom.io.contracts.questions import QUESTIONS
 from fathom.io.files import hash_text, write_atomically, write_json
@@ -44,12 +35,8 @@ Row = dict[str, Any]
 class Candidate(NamedTuple):
     """A question that may be asked.
 
-    Attributes
-    ----------
-    chunks : tuple of int
-        Records that it is about.
-    pose : callable
-        Returns its row, without round and chunks; None if there are too few wrong answers.
+    `chunks`: records that it is about. `pose` returns its row, without round and chunks; None if there are
+    too few wrong answers.
     """
 
     key: str
@@ -85,6 +72,13 @@ class QuestionRounds:
         Embeddings of the records.
     users : sequence of (dict, int)
         Open questions that people asked, each with the record next to it: they join in round 1.
+
+    Attributes
+    ----------
+    of_space : array of float64 of shape (n_chunks,)
+        Log-density of the records at each of them.
+    vectors : array of float32 of shape (n_questions, dimension)
+        Embeddings of all questions so far.
     """
 
     def __init__(
@@ -95,31 +89,21 @@ class QuestionRounds:
         limits: RoundSettings,
     ) -> None:
         self._chunks, self._items, self._users, self._limits = chunks, items, users, limits
-        self._of_space = self._measure(chunks)
+        self.of_space = self._measure(chunks)
         self._by_chunk: dict[int, list[int]] = defaultdict(list)
         for place, item in enumerate(items):
             for chunk in item.chunks:
                 self._by_chunk[chunk].append(place)
         self._drawn: set[int] = set()
-        self._of_questions, self._vectors = np.full(len(chunks), -np.inf), chunks[:0]
+        self._of_questions, self.vectors = np.full(len(chunks), -np.inf), chunks[:0]
         self._alike = 0
         self.threshold = float("nan")
         self.rounds: list[Round] = []
 
     @property
-    def of_space(self) -> Values:
-        """Log-density of the records at each of them."""
-        return self._of_space
-
-    @property
-    def vectors(self) -> Vectors:
-        """Embeddings of all questions so far."""
-        return self._vectors
-
-    @property
-    def differences(self) -> Values:
+    def differences(self) -> density.Values:
         """Log-density of the records less that of the questions, at each record."""
-        found: Values = self._of_space - (self._of_questions - np.log(max(len(self._vectors), 1)))
+        found: density.Values = self.of_space - (self._of_questions - np.log(max(len(self.vectors), 1)))
         return found
 
     @property
@@ -162,15 +146,14 @@ class QuestionRounds:
         if len(rows):
             new = self._measure(vectors) + np.log(len(vectors))
             self._of_questions = np.logaddexp(self._of_questions, new)
-            self._vectors = np.concatenate([self._vectors, vectors])
+            self.vectors = np.concatenate([self.vectors, vectors])
         if not self.rounds:
             quantile = float(np.quantile(self.differences, self._limits.percentile))
-            self.threshold = max(quantile, EQUAL)
+            self.threshold = max(quantile, density.EQUAL)
         self.rounds.append(Round(rows, vectors, self._describe(rows)))
         return self.rounds[-1]
 
     def _draw_first(self) -> list[int]:
-        """Return the first questions by their hashes, as many of each template as there are."""
         by_template: dict[str, list[int]] = defaultdict(list)
         for place, item in enumerate(self._items):
             by_template[item.template].append(place)
@@ -192,16 +175,17 @@ class QuestionRounds:
             found.update(dict.fromkeys(free[: self._limits.chosen.per_gap]))
         return list(found)
 
-    def _measure(self, vectors: Vectors) -> Values:
-        """Return the log-density of a set at all records."""
+    def _measure(self, vectors: Vectors) -> density.Values:
         limits = self._limits
-        return measure_log_density(self._chunks, vectors, limits.bandwidth, limits.device, limits.threads)
+        return density.measure_log_density(
+            self._chunks, vectors, limits.bandwidth, limits.device, limits.threads
+        )
 
     def _describe(self, rows: list[Row]) -> dict[str, Any]:
-        limits, vectors = self._limits, self._vectors
+        limits, vectors = self._limits, self.vectors
         of_questions = self._of_questions - np.log(max(len(vectors), 1))
-        gaps = find_gaps(self._of_space, of_questions)
-        redundancy = measure_redundancy(vectors, limits.device, limits.threads)
+        gaps = density.find_gaps(self.of_space, of_questions)
+        redundancy = density.measure_redundancy(vectors, limits.device, limits.threads)
         return {
             "round": len(self.rounds),
             "asked": len(rows),
@@ -209,8 +193,8 @@ class QuestionRounds:
             "size": len(vectors),
             "coverage": float(1 - gaps.mean()),
             "large_gaps": int(self.large_gaps.sum()),
-            "correlation": replace_nan(correlate_densities(of_questions, self._of_space)),
-            "redundancy": replace_nan(redundancy),
+            "correlation": density.replace_nan(density.correlate_densities(of_questions, self.of_space)),
+            "redundancy": density.replace_nan(redundancy),
             "left_out": {"too few wrong answers": self._alike} if self._alike else {},
         }
 
@@ -221,14 +205,8 @@ Encode = Callable[[Sequence[str]], Vectors]
 class Material(NamedTuple):
     """Material of questions.
 
-    Attributes
-    ----------
-    vectors : array of float32 of shape (n_records, dimension)
-        Their unit vectors.
-    users : list of dict
-        Open questions that people asked, which count as gaps.
-    pairs : list of dict
-        Pairs of benchmarks, which may join as open questions.
+    `vectors`: unit vectors of the records, float32 of shape (n_records, dimension). `users`: open questions
+    that people asked, which count as gaps. `pairs`: pairs of benchmarks, which may join as open questions.
     """
 
     names: list[str]
@@ -292,7 +270,7 @@ def ask_questions(
     while not rounds.end:
         folder.run(rounds, material.names, lambda texts: encode(texts) * length)
     rows = [row for asked in rounds.rounds for row in asked.rows]
-    redundancy = measure_redundancy(possible.vectors, coverage.device, threads)
+    redundancy = density.measure_redundancy(possible.vectors, coverage.device, threads)
     report = {
         "records": len(material.names),
         **describe_kernel(possible.limits.bandwidth, coverage, rounds.of_space),
@@ -303,7 +281,7 @@ def ask_questions(
         "end": rounds.end,
         "questions": len(rows),
         "share_of_possible": possible.find_share(rows),
-        "redundancy_of_records": replace_nan(redundancy),
+        "redundancy_of_records": density.replace_nan(redundancy),
     }
     return Questions(tabulate_questions(rows, material.names), rounds.vectors / length, report)
 
@@ -340,7 +318,7 @@ def list_possible(material: Material, encode: Encode, settings: QuestionSettings
     """Return the possible questions; see :func:`ask_questions`."""
     coverage = settings.coverage
     vectors = material.vectors * np.float32(coverage.length)
-    bandwidth = choose_bandwidth(vectors) if coverage.bandwidth == "scott" else coverage.bandwidth
+    bandwidth = density.choose_bandwidth(vectors) if coverage.bandwidth == "scott" else coverage.bandwidth
     limits = RoundSettings(settings.questions, coverage.gap_percentile, bandwidth, coverage.device, threads)
     items, counts = list_items(material)
     for name in (name for name, each in counts.items() if not each["possible"]):

@@ -42,7 +42,6 @@ def count_questions(count: int) -> str:
 
 
 def _format(row: Mapping[str, Any], width: int) -> str:
-    """Return a question with its options, or with its answer."""
     lines = _wrap(row["question"], width, "  ")
     if row["form"] in ("binary", "open"):
         return "\n".join([*lines, *_wrap(row["answer"], width, "    * ")])
@@ -52,5 +51,4 @@ def _format(row: Mapping[str, Any], width: int) -> str:
 
 
 def _wrap(text: str, width: int, start: str) -> list[str]:
-    """Return a text in lines, the first of which begins with `start`."""
     return textwrap.wrap(text, width, initial_indent=start, subsequent_indent=" " * (len(start) + 2))

@@ -170,7 +170,6 @@ def _check(written: Iterable[Written], faults: list[tuple[str, str, str]]) -> Ch
 
 
 def _find_fault(written: Written, known: Iterable[str]) -> str:
-    """Return what is wrong with a question or its answer; empty if valid."""
     if not written.question or not written.answer:
         return "empty"
     if _REFUSED.match(written.answer) or _REFUSED.match(written.question):

@@ -165,14 +165,9 @@ _EVERY = (TF, TFIDF, PERPLEXITY, ATTRIBUTE_RATE)
 class Claim(NamedTuple):
     """A paper's claim, its metrics, and the number that decides.
 
-    Attributes
-    ----------
-    name, source, says : str
-        `says` has the places {metric} and {other}: the same on TF-IDF pairs.
-    measured : str
-        Description of the number, for readers.
-    measure : callable
-        Returns the number from a family, a metric and the name of a reference; None without such models.
+    `says` has the places {metric} and {other}: the same on TF-IDF pairs. `measured`: description of the
+    number, for readers. `measure` returns the number from a family, a metric and the name of a reference;
+    None without such models.
     """
 
     name: str
@@ -186,12 +181,10 @@ class Claim(NamedTuple):
 
 
 def _rank(reference: str) -> Metric:
-    """Return the rank on a reference, by the papers' statistic."""
     return (reference, "rank", TRIMMED_MEAN.name)
 
 
 def _agree(family: Family, metric: Metric, reference: str) -> Resampled | None:
-    """Return the agreement of a metric with the rank on a reference."""
     return family.correlate(metric, _rank(reference))
 
 
@@ -201,17 +194,14 @@ def _agree_across(family: Family, metric: Metric, _: str) -> Resampled | None:
 
 
 def _by_tfidf(metric: Metric) -> Metric:
-    """Return a metric on TF-IDF pairs."""
     return (TFIDF[0], *metric[1:])
 
 
 def _agree_less(family: Family, metric: Metric, reference: str) -> Resampled | None:
-    """Return how much better the TF rank agrees with the reference than a metric."""
     return _subtract(_agree(family, TF, reference), _agree(family, metric, reference))
 
 
 def _order_less(family: Family, metric: Metric, _: str) -> Resampled | None:
-    """Return how much better the TF rank follows the expected order than a metric."""
     return _subtract(family.follow_order(TF), family.follow_order(metric))
 
 
@@ -221,7 +211,6 @@ def _compare(first: str, second: str) -> Callable[[Family, Metric, str], Resampl
 
 
 def _subtract(first: Resampled | None, second: Resampled | None) -> Resampled | None:
-    """Return a difference; None if either is missing."""
     return first - second if first and second else None
 
 

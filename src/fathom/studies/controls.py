@@ -102,13 +102,9 @@ def compare_conditions(
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the gains by each metric of models that read the text, its controls, and other domains.
 
-    Raise `InputError` if conditions differ in steps, tokens or seeds. `conditions`: track by condition:
-    `as-is`, `terms-exchanged`, `terms-only`, or the name of a far domain.
-
-    Returns
-    -------
-    gains, contrasts : list of tuple
-        Rows under CONTROLS and CONTRASTS; numbers are text.
+    Return rows under CONTROLS and under CONTRASTS; numbers are text. Raise `InputError` if conditions differ
+    in steps, tokens or seeds. `conditions`: track by condition: `as-is`, `terms-exchanged`, `terms-only`, or
+    the name of a far domain.
     """
     check_steps(conditions, tracks)
     ends = find_ends(tracks)
@@ -145,12 +141,8 @@ def compare_shares(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the difference of every two metrics in the share of the gain that a control keeps.
 
-    One significant metric beside one that is not does not mean that they differ; this tests it.
-
-    Yields
-    ------
-    tuple
-        Rows under CONTROL_SHARES; numbers are text.
+    Rows are under CONTROL_SHARES; numbers are text. One significant metric beside one that is not does not
+    mean that they differ; this tests it.
     """
     if AS_IS not in conditions:
         return
@@ -187,7 +179,6 @@ def _contrast(
 def _judge(
     gaps: Sequence[Resampled], verdicts: tuple[str, str], settings: Summary
 ) -> Iterator[tuple[str, ...]]:
-    """Yield number, interval, p, p corrected for all differences, and verdict of each."""
     for gap, (p, adjusted) in zip(gaps, correct_family([(gap, 0.0) for gap in gaps]), strict=True):
         found = gap.estimate(settings.confidence)
         apart = found.apart and adjusted <= 1 - settings.confidence

@@ -8,7 +8,7 @@ drawn with replacement vary too little.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -24,29 +24,12 @@ from fathom.io.contracts.studies import ALL_SEEDS, CHECKPOINTS
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables
 from fathom.models.loading import Pointer
+from fathom.statistics import metrics, summaries
 from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
 from fathom.statistics.bootstrap import Resampled, draw_seed_errors
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.left_out import Key, leave_out_overlap
-from fathom.statistics.metrics import (
-    ATTRIBUTE_RATE,
-    BITS,
-    FOLLOWED,
-    LOG_PROBABILITY,
-    METRICS,
-    PROBABILITY,
-    RANK,
-    RIVAL_RANK,
-    is_measured,
-)
-from fathom.statistics.summaries import (
-    check_same_pairs,
-    read_scores,
-    resample_values,
-    select_known,
-    tell_unknown,
-)
 
 Array = NDArray[np.float64]
 
@@ -55,21 +38,21 @@ Aggregates = Mapping[str, Sequence[str]]
 
 _COMPARED = [each.name for each in COMPARED]
 
-JUDGED: Aggregates = {RANK.name: _COMPARED, LOG_PROBABILITY.name: [MEAN.name]}
+JUDGED: Aggregates = {metrics.RANK.name: _COMPARED, metrics.LOG_PROBABILITY.name: [MEAN.name]}
 """Metrics of pairs that studies compare models by."""
 
 NOISE_POINTS = 5
 """Number of points for the noise of a step; more follow the trend less well."""
 
-CONTROLLED: Aggregates = {BITS.name: [MEAN.name], **JUDGED, RIVAL_RANK.name: _COMPARED}
+CONTROLLED: Aggregates = {metrics.BITS.name: [MEAN.name], **JUDGED, metrics.RIVAL_RANK.name: _COMPARED}
 """Metrics of pairs for separating knowledge from style."""
 
 DRAWN: Aggregates = {
-    BITS.name: [MEAN.name],
-    RANK.name: [*STATISTICS],
-    PROBABILITY.name: [*STATISTICS],
-    LOG_PROBABILITY.name: [MEAN.name],
-    RIVAL_RANK.name: _COMPARED,
+    metrics.BITS.name: [MEAN.name],
+    metrics.RANK.name: [*STATISTICS],
+    metrics.PROBABILITY.name: [*STATISTICS],
+    metrics.LOG_PROBABILITY.name: [MEAN.name],
+    metrics.RIVAL_RANK.name: _COMPARED,
 }
 """Metrics of pairs that are drawn over a training [RawCorpora, Figs. 5, 17, 19]."""
 
@@ -104,10 +87,13 @@ def measure_models(tables: MetricTables, settings: Summary, aggregates: Aggregat
 
 def read_ranks(files: Tables, pairs: Tables = ()) -> dict[Key, pl.DataFrame]:
     """Read the columns of score tables that are followed, as `summaries.read_scores` does."""
-    scores = {key: frame.sort("pair_id") for key, frame in read_scores(files, pairs, FOLLOWED).items()}
+    scores = {
+        key: frame.sort("pair_id")
+        for key, frame in summaries.read_scores(files, pairs, metrics.FOLLOWED).items()
+    }
     for benchmark in sorted({key[:2] for key in scores}):
         models = {key[2]: frame for key, frame in scores.items() if key[:2] == benchmark}
-        check_same_pairs(models, ", ".join(benchmark))
+        summaries.check_same_pairs(models, ", ".join(benchmark))
     return scores
 
 
@@ -122,13 +108,15 @@ def measure_pairs(
     for (domain, variant, model), frame in scores.items():
         clusters = choose_clusters(frame).names
         for metric, names in aggregates.items():
-            if metric not in frame.columns or not is_measured(metric, settings.lead):
+            if metric not in frame.columns or not metrics.is_measured(metric, settings.lead):
                 continue
-            values, drawn = select_known(frame[metric].to_numpy(), clusters)
-            tell_unknown(metric, frame, (model, domain, variant))
+            values, drawn = summaries.select_known(frame[metric].to_numpy(), clusters)
+            summaries.tell_unknown(metric, frame, (model, domain, variant))
             if not len(values):
                 continue
-            resampled = resample_values(values, drawn, settings, names, METRICS[metric].fitted_on)
+            resampled = summaries.resample_values(
+                values, drawn, settings, names, metrics.METRICS[metric].fitted_on
+            )
             for name, each in resampled.items():
                 found.setdefault((domain, variant, metric, name), {})[model] = each
     return found
@@ -146,7 +134,7 @@ def measure_texts(scores: Mapping[tuple[str, str], pl.DataFrame], settings: Summ
             if math.isnan(each.value):
                 log.info("%s: no held-out text of %s, %s left out", model, domain, metric)
                 continue
-            found.setdefault((domain, METRICS[metric].variant, metric, MEAN.name), {})[model] = each
+            found.setdefault((domain, metrics.METRICS[metric].variant, metric, MEAN.name), {})[model] = each
     return found
 
 
@@ -160,8 +148,8 @@ def measure_rates(rates: Mapping[tuple[str, str], pl.DataFrame], settings: Summa
     for (domain, model), frame in rates.items():
         ordered = frame.sort("keyword")
         values, keywords = ordered["rate"].to_numpy(), ordered["keyword"].to_list()
-        place = (domain, ATTRIBUTE_RATE.variant, ATTRIBUTE_RATE.name, MEAN.name)
-        resampled = resample_values(values, keywords, settings, (MEAN.name,))
+        place = (domain, metrics.ATTRIBUTE_RATE.variant, metrics.ATTRIBUTE_RATE.name, MEAN.name)
+        resampled = summaries.resample_values(values, keywords, settings, (MEAN.name,))
         found.setdefault(place, {})[model] = resampled[MEAN.name]
     return found
 
@@ -186,7 +174,8 @@ def follow_tracks(
                     )
                 rows.append(_make_row(name, point, place, series[point.model], settings))
             if len(seeds) > 1:
-                for same in _gather_seeds(points):
+                for step in dict.fromkeys(point.step for point in points):
+                    same = [point for point in points if point.step == step]
                     mean = average_seeds([series[point.model] for point in same], settings)
                     point = same[0].model_copy(update={"seed": ALL_SEEDS})
                     rows.append(_make_row(name, point, place, mean, settings))
@@ -264,14 +253,6 @@ def take_stand_ins(
                 log.warning("%s: %s stands in for %s, corrupt", name, pointer.stand_in, point.model)
                 followed.add(pointer.stand_in)
     return found
-
-
-def _gather_seeds(points: Sequence[Point]) -> Iterator[list[Point]]:
-    """Yield the points of one step of a path, one for each seed, in the order of the steps."""
-    steps: dict[int, list[Point]] = {}
-    for point in points:
-        steps.setdefault(point.step, []).append(point)
-    yield from steps.values()
 
 
 def average_seeds(series: Sequence[Resampled], settings: Summary) -> Resampled:

@@ -77,7 +77,6 @@ def relate_stages(stages: pl.DataFrame, settings: Summary) -> list[tuple[Any, ..
 def _pair_series(
     stages: pl.DataFrame, some: pl.DataFrame, variant: str, metric: str, aggregate: str
 ) -> Iterator[tuple[str, Array, Array]]:
-    """Yield what a metric is compared with, and both series, each of shape (n_stages,)."""
     trained = some.filter(pl.col("stage") > 0)
     yield SIMILARITY, trained["value"].to_numpy(), trained[SIMILARITY].to_numpy()
     same = aggregate if metric == "rank" else LEADING.name

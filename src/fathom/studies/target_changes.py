@@ -32,11 +32,7 @@ GROUPS = ("top", "middle", "bottom")
 class Cells(NamedTuple):
     """Sums over the pairs of one keyword and one target.
 
-    Attributes
-    ----------
-    pairs : ndarray of shape (n_cells,), float64
-    gains : ndarray of shape (2, n_cells), float64
-        In the order of GAINS.
+    `pairs`: shape (n_cells,); `gains`: in the order of GAINS, shape (2, n_cells).
     """
 
     keywords: NDArray[np.int64]
@@ -57,13 +53,9 @@ class Contrast(NamedTuple):
 def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, benchmark: str) -> pl.DataFrame:
     """Return the gain of a model over another one on each pair.
 
-    Raise `InputError` if the models were scored on other pairs, or no score differs. Returned: columns
-    keyword, target (no blank), probability_gain, rank_gain; positive is better.
-
-    Parameters
-    ----------
-    model, other : DataFrame
-        Columns pair_id, rank, probability of contract SCORES.
+    Raise `InputError` if the models were scored on other pairs, or no score differs. `model`, `other`:
+    columns pair_id, rank, probability of contract SCORES. Returned: columns keyword, target (no blank),
+    probability_gain, rank_gain; positive is better.
     """
     joined = pairs.join(model, on="pair_id").join(other, on="pair_id", suffix="_other")
     if not len(pairs) == len(joined) == len(model) == len(other):
@@ -114,14 +106,10 @@ def contrast_groups(
 ) -> tuple[Contrast, Contrast, Contrast]:
     """Return the contrast of the groups top and bottom, and the ends of its intervals.
 
-    A resample draws targets, with all their pairs; or keywords, and takes frequencies and gains from what
-    was drawn, where a target counts as often as its pairs were drawn on average. Scores and groups are those
-    of the resample. The wider interval of both counts.
-
-    Returns
-    -------
-    value, low, high : Contrast
-        NaN throughout for groups of fewer than two targets.
+    A resample draws targets, with all their pairs; or keywords, and takes frequencies and gains from what was
+    drawn, where a target counts as often as its pairs were drawn on average. Scores and groups are those of
+    the resample. The wider interval of both counts. Returned: value, low and high end; NaN throughout for
+    groups of fewer than two targets.
     """
     cells, names = _make_cells(pairs)
     cosines = np.array([similarities[name] for name in names])
@@ -176,7 +164,6 @@ def list_extremes(targets: pl.DataFrame, count: int) -> Iterator[tuple[int, str,
 
 
 def _make_cells(pairs: pl.DataFrame) -> tuple[Cells, Sequence[str]]:
-    """Sum up pairs by keyword and target; return the names of the targets, sorted."""
     cells = (
         pairs.group_by("keyword", "target")
         .agg(pl.len().alias("pairs"), *(pl.col(name).sum() for name in GAINS))

@@ -24,15 +24,7 @@ from fathom.io.files import hash_file, hash_text, read_json_lines, read_object, 
 from fathom.io.names import place_inside
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
-from fathom.models.arriving import (
-    Signature,
-    describe_tensors,
-    find_lack,
-    list_arrivals,
-    read_step,
-    require_like,
-    sign_files,
-)
+from fathom.models import arriving
 from fathom.models.fetching import find_pointer
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
@@ -64,14 +56,9 @@ _WORDS = 3  # first words of a prompt: pairs that share them are of one sentence
 class Sentences(NamedTuple):
     """The pairs of a benchmark grouped into independent sentences of keywords.
 
-    Attributes
-    ----------
-    places : ndarray of shape (n_pairs,), int64
-        The sentence of each pair.
-    targets : ndarray of shape (n_keywords,), int64
-        How many different targets each keyword has; forms of one word are one.
-    can_be_named : ndarray of shape (n_keywords,), bool
-        Whether there are several, none of which belongs to most pairs.
+    `places`: the sentence of each pair, shape (n_pairs,). `targets`: how many different targets each keyword
+    has; forms of one word are one. `can_be_named`: whether there are several, none of which belongs to most
+    pairs; both have the shape (n_keywords,).
     """
 
     names: list[str]
@@ -228,7 +215,6 @@ class Watch:
         return sorted({name for row in self.rows for name in row[FORGOTTEN]})
 
     def _resume(self) -> None:
-        """Take over scores and order of an earlier watch in this folder."""
         if not (self.output / IDENTITY).is_file():
             return
         found = read_object(self.output / IDENTITY)
@@ -256,17 +242,15 @@ class Watch:
     def look(self, name: str, pointer: Pointer) -> dict[str, Any]:
         """Score a checkpoint, and write the results of the look; return its line.
 
-        Raises
-        ------
-        InputError
-            If it cannot be scored, or has another architecture or tokenizer than the first one.
-        UnusablePairsError
-            If the pairs do not fit the first checkpoint.
+        Raise `InputError` if it cannot be scored, or has another architecture or tokenizer than the first
+        one; `UnusablePairsError` if the pairs do not fit the first checkpoint.
         """
         self._check(name, pointer)
         model = self._open(pointer)
         tokens = self._hash_tokens(model)
-        require_like(tokens, self._identity["tokens"], "another tokenizer", pointer.adapter or pointer.path)
+        arriving.require_like(
+            tokens, self._identity["tokens"], "another tokenizer", pointer.adapter or pointer.path
+        )
         self._identity["tokens"] = tokens
         write_json(self.output / IDENTITY, self._identity)
         score_files(model, name_files([self._file], [self._place(name)]))
@@ -275,12 +259,11 @@ class Watch:
         return self.rows[-1]
 
     def _check(self, name: str, pointer: Pointer) -> None:
-        """Compare the tensors of a checkpoint with those of the first one."""
         if name == self._identity["base"]:
             return  # an adapter has only a part of the tensors
         folder = pointer.adapter or pointer.path
-        tensors = describe_tensors(folder)
-        require_like(tensors, self._identity["tensors"], "another architecture", folder)
+        tensors = arriving.describe_tensors(folder)
+        arriving.require_like(tensors, self._identity["tensors"], "another architecture", folder)
         self._identity["tensors"] = tensors
 
     def _hash_tokens(self, model: OpenModel) -> str:
@@ -324,7 +307,7 @@ class Watch:
         low, high = bound_mean(changes, self._sentences.keywords_of_pairs, Summary().confidence)
         row: dict[str, Any] = {
             "look": len(self.rows), "checkpoint": name,
-            "step": 0 if is_base else read_step(name) or len(self.rows),
+            "step": 0 if is_base else arriving.read_step(name) or len(self.rows),
             "pairs": len(values), "bits": _average(scores[BITS.name].to_numpy()),
             "geometric_mean_rank": _round(np.exp(np.log(scores[RANK.name].to_numpy()).mean())),
             "log_probability": _average(scores[LOG_PROBABILITY.name].to_numpy()),
@@ -340,7 +323,6 @@ class Watch:
         return [name for name, chosen in zip(self._sentences.names, which, strict=True) if chosen]
 
     def _write(self) -> None:
-        """Write the keywords, the metrics of all looks, and last the lines of the looks."""
         write_rows(self.output / KEYWORDS, self.list_keywords(), WATCHED)
         table, track, settings = self.output / TRACK, self.output.name, Summary()
         rows = read_table(table, FOLLOWING).rows(named=True) if table.is_file() else []
@@ -397,13 +379,11 @@ def is_tied(scores: pl.DataFrame) -> bool:
 
 
 def _average(values: NDArray[np.float64]) -> float | None:
-    """Return the rounded mean of the existing values; None if there are none."""
     known = values[~np.isnan(values)]
     return _round(float(known.mean())) if len(known) else None
 
 
 def _round(number: float) -> float | None:
-    """Return six significant digits of a number; None if it is not known."""
     return None if math.isnan(number) else float(f"{number:.6g}")
 
 
@@ -446,8 +426,8 @@ class Arrivals:
 
     def __init__(self, folder: Path, base: str | None) -> None:
         self._folder, self._base, self.changing = folder, base, False
-        self._seen: dict[str, Signature] = {}
-        self._passed: dict[str, Signature] = {}
+        self._seen: dict[str, arriving.Signature] = {}
+        self._passed: dict[str, arriving.Signature] = {}
         self._said: dict[str, str] = {}
 
     @property
@@ -461,7 +441,7 @@ class Arrivals:
         A checkpoint is complete if nothing is missing and its files are as they were at the look before.
         One that cannot be used is skipped, with one message, until its files change.
         """
-        found = [each for each in list_arrivals(self._folder) if each.name not in scored]
+        found = [each for each in arriving.list_arrivals(self._folder) if each.name not in scored]
         now = {each.name: signature for each in found if (signature := self._sign(each)) is not None}
         changed = {name for name, signature in now.items() if self._seen.get(name) != signature}
         self._seen, self.changing = now, bool(changed)
@@ -490,9 +470,9 @@ class Arrivals:
             log.warning(TIED.format(folder.name))
         return True
 
-    def _sign(self, folder: Path) -> Signature | None:
+    def _sign(self, folder: Path) -> arriving.Signature | None:
         try:
-            return sign_files(folder)
+            return arriving.sign_files(folder)
         except (InputError, OSError) as error:
             self._say(folder, f"cannot be read: {error}")
             return None
@@ -500,7 +480,7 @@ class Arrivals:
     def _is_whole(self, folder: Path) -> bool:
         """Tell whether a checkpoint is complete; if not, log once what it lacks."""
         try:
-            lack = find_lack(folder)
+            lack = arriving.find_lack(folder)
         except (InputError, OSError) as error:
             self._pass_over(folder, error)
             return False
@@ -509,7 +489,6 @@ class Arrivals:
         return not lack
 
     def _pass_over(self, folder: Path, error: Exception) -> None:
-        """Skip a checkpoint until its files change; log why."""
         self._passed[folder.name] = self._seen[folder.name]
         if folder.is_dir():
             self._say(folder, f"is skipped: {error}")

@@ -5,22 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fathom.commands.gpu import correctness, room, speed
+from fathom.commands.gpu import correctness, gpu_models, room, speed
 from fathom.commands.gpu.checks import Check, Line
-from fathom.commands.gpu.gpu_models import (
-    GEMMA,
-    LARGE_LLAMA,
-    MEDIUM,
-    QWEN,
-    SMALL_LLAMA,
-    TINY,
-    TINY_GEMMA,
-    TINY_LLAMA,
-    TINY_QWEN,
-    TINY_WRAPPER,
-    WRAPPER,
-    Shape,
-)
 from fathom.errors import InputError
 from fathom.io.files import write_json, write_text
 
@@ -91,13 +77,14 @@ SPEED = (
 """Checks of speed, each before its comparison with another package."""
 
 
-def list_jobs(quick: bool, only: Sequence[str] = ()) -> list[tuple[Check, Shape]]:
+def list_jobs(quick: bool, only: Sequence[str] = ()) -> list[tuple[Check, gpu_models.Shape]]:
     """Return the checks to run, each with the shape of its model."""
-    first, second, timed = MEDIUM, SMALL_LLAMA, [MEDIUM, SMALL_LLAMA, LARGE_LLAMA]
-    others = (QWEN, GEMMA, WRAPPER)
+    first, second = gpu_models.MEDIUM, gpu_models.SMALL_LLAMA
+    timed = [first, second, gpu_models.LARGE_LLAMA]
+    others = (gpu_models.QWEN, gpu_models.GEMMA, gpu_models.WRAPPER)
     if quick:
-        first, second, timed = TINY, TINY_LLAMA, [TINY_LLAMA]
-        others = (TINY_QWEN, TINY_GEMMA, TINY_WRAPPER)
+        first, second, timed = gpu_models.TINY, gpu_models.TINY_LLAMA, [gpu_models.TINY_LLAMA]
+        others = (gpu_models.TINY_QWEN, gpu_models.TINY_GEMMA, gpu_models.TINY_WRAPPER)
     jobs = [(check, shape) for shape in (first, second) for check in (RANKS, PRECISION)]
     jobs += [(RANKS, shape) for shape in others]
     jobs += [(check, shape) for shape in (first, second) for check in (PERPLEXITY, LAYERS)]

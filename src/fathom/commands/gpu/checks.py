@@ -27,10 +27,7 @@ _ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Interrupt|Exit)\b.*", re.M)
 class Place(NamedTuple):
     """Where checks run.
 
-    Attributes
-    ----------
-    folder : Path
-        For logs and files of the checks.
+    `folder`: for logs and files of the checks.
     """
 
     device: str
@@ -46,10 +43,7 @@ class Place(NamedTuple):
 class Measured(NamedTuple):
     """Result of a check.
 
-    Attributes
-    ----------
-    met : bool or None
-        Whether the goal was met; None: nothing to compare with.
+    `met`: whether the goal was met; None: nothing to compare with.
     """
 
     value: str
@@ -60,16 +54,9 @@ class Measured(NamedTuple):
 class Check(NamedTuple):
     """One check.
 
-    Attributes
-    ----------
-    name, goal : str
-        What is measured, and what it should be.
-    run : callable
-        Takes a place, a shape, and what earlier checks of that shape measured, by name.
-    proves : bool
-        Whether missing the goal means wrong results, not only less speed or precision.
-    bytes_each : float
-        GPU memory needed, in bytes for each parameter of the model.
+    `name`, `goal`: what is measured, and what it should be. `run` takes a place, a shape, and what earlier
+    checks of that shape measured, by name. `proves`: whether missing the goal means wrong results, not only
+    less speed or precision. `bytes_each`: GPU memory needed, in bytes for each parameter of the model.
     """
 
     name: str
@@ -111,12 +98,8 @@ def run_checks(
 ) -> list[Line]:
     """Run checks one after the other, each in its own process; return the lines of the table.
 
-    Parameters
-    ----------
-    free : float or None
-        Bytes of free GPU memory; None: do not care.
-    seconds : float
-        For all checks; those that have not begun by then do not run.
+    `free`: bytes of free GPU memory; None: do not care. `seconds`: for all checks; those that have not begun
+    by then do not run.
     """
     lines: list[Line] = []
     end = time.monotonic() + seconds
@@ -165,24 +148,9 @@ def _run_check(
 def run_apart(task: Callable[[], Any], stem: Path, seconds: float = LIMIT) -> tuple[Any, str]:
     """Run a task in its own process, which may use the GPU, run out of memory, or be killed.
 
-    Parameters
-    ----------
-    task : callable
-        Returns a JSON value.
-    stem : Path
-        Path of result and log, without their endings `.json` and `.log`.
-
-    Returns
-    -------
-    value
-        None if the task did not end.
-    reason : str
-        Why it did not.
-
-    Raises
-    ------
-    RuntimeError
-        If this process has initialised the GPU, which a fork does not survive.
+    Return the JSON value that the task returns, or None and the reason if it did not end. `stem`: path of
+    result and log, without their endings `.json` and `.log`. Raise `RuntimeError` if this process has
+    initialised the GPU, which a fork does not survive.
     """
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():

@@ -8,15 +8,8 @@ from contextlib import contextmanager
 from logging import Handler, LogRecord
 from typing import TYPE_CHECKING, Any
 
+from fathom.commands.gpu import gpu_models
 from fathom.commands.gpu.checks import Earlier, Measured, Place
-from fathom.commands.gpu.gpu_models import (
-    Shape,
-    build_model,
-    make_examples,
-    make_pairs,
-    make_texts,
-    make_tokenizer,
-)
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume, State
 
@@ -65,31 +58,33 @@ def compare_scores(
     return Measured(value, bool(met), numbers)
 
 
-def check_ranks(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_ranks(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Score in float32 on the processor and on the device; the model is loaded from a folder."""
     from fathom.models.folders import save_model
     from fathom.models.loading import load_model
 
     folder = place.folder / shape.kind
-    tokenizer = make_tokenizer(shape)  # keep our tokenizer: transformers would load the model family's own
-    save_model(folder, build_model(shape, place.device), tokenizer)
+    tokenizer = gpu_models.make_tokenizer(
+        shape
+    )  # keep our tokenizer: transformers would load the model family's own
+    save_model(folder, gpu_models.build_model(shape, place.device), tokenizer)
     model, _ = load_model(folder, "float32", place.device)
-    pairs = make_pairs(model, shape, place.sizes)[: place.sizes.compared]
+    pairs = gpu_models.make_pairs(model, shape, place.sizes)[: place.sizes.compared]
     found = score(model, tokenizer, pairs, 4096)
     del model
     reference, _ = load_model(folder, "float32", "cpu")
     return compare_scores(score(reference, tokenizer, pairs, 1024), found)
 
 
-def check_perplexity(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_perplexity(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Score running text in float32 on the processor and on the device."""
     import numpy as np
 
     from fathom.scoring.perplexity import Windows, score_texts
 
-    texts, tokenizer = make_texts(shape, place.sizes, 1)[:4], make_tokenizer(shape)
+    texts, tokenizer = gpu_models.make_texts(shape, place.sizes, 1)[:4], gpu_models.make_tokenizer(shape)
     windows = Windows(place.sizes.sequence // 2, place.sizes.sequence // 4)
-    model = build_model(shape, place.device)
+    model = gpu_models.build_model(shape, place.device)
     expected, found = (
         score_texts(model.to(device), tokenizer, texts, windows, 2048)["nats"].to_numpy()
         for device in ("cpu", place.device)
@@ -99,15 +94,15 @@ def check_perplexity(place: Place, shape: Shape, _: Earlier) -> Measured:
     return Measured(value, difference <= CLOSE, {"difference": difference})
 
 
-def check_layers(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_layers(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Follow targets through the layers in float32, on the processor and on the device."""
     import numpy as np
     import polars as pl
 
     from fathom.layers.target_ranks import ForwardSettings, measure_targets
 
-    model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
-    pairs = make_pairs(model, shape, place.sizes)[: place.sizes.compared // 4]
+    model, tokenizer = gpu_models.build_model(shape, place.device), gpu_models.make_tokenizer(shape)
+    pairs = gpu_models.make_pairs(model, shape, place.sizes)[: place.sizes.compared // 4]
     found, expected = (
         measure_targets(model.to(device), tokenizer, pairs, ForwardSettings(1024)).with_columns(
             log_probability=pl.col("probability").log()
@@ -122,12 +117,12 @@ def check_layers(place: Place, shape: Shape, _: Earlier) -> Measured:
     return Measured(value, bool(ranks.met) and difference <= LAYERS_DIFFERENCE, numbers)
 
 
-def check_low_precision(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_low_precision(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Score in bfloat16 and in float32, both on the device."""
     import torch
 
-    model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
-    pairs = make_pairs(model, shape, place.sizes)
+    model, tokenizer = gpu_models.build_model(shape, place.device), gpu_models.make_tokenizer(shape)
+    pairs = gpu_models.make_pairs(model, shape, place.sizes)
     expected = score(model, tokenizer, pairs, 4096)["rank"].to_list()
     found = score(model.to(torch.bfloat16), tokenizer, pairs, 4096)["rank"].to_list()
     changed = sum(one != other for one, other in zip(expected, found, strict=True)) / len(expected)
@@ -145,10 +140,10 @@ def _trim(ranks: Sequence[float]) -> float:
     return measure_values(np.array(ranks), TRIMMED_MEAN, Summary().trim)
 
 
-def check_halved_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_halved_scoring(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Score in batches that do not fit into the free memory."""
-    model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
-    pairs = make_pairs(model, shape, place.sizes)
+    model, tokenizer = gpu_models.build_model(shape, place.device), gpu_models.make_tokenizer(shape)
+    pairs = gpu_models.make_pairs(model, shape, place.sizes)
     small, large = 8 * place.sizes.prompt, place.sizes.pairs * place.sizes.prompt
     with measure_peak(place.device) as low:
         expected = score(model, tokenizer, pairs, small)
@@ -159,7 +154,7 @@ def check_halved_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:
     return judge_halving(lines, compare_scores(expected, found))
 
 
-def check_halved_training(place: Place, shape: Shape, _: Earlier, once: Any) -> Measured:
+def check_halved_training(place: Place, shape: gpu_models.Shape, _: Earlier, once: Any) -> Measured:
     """Train with micro-batches that do not fit into the free memory; compare losses."""
     import numpy as np
 
@@ -188,10 +183,10 @@ def judge_halving(lines: Sequence[str], measured: Measured) -> Measured:
     return Measured(value, bool(measured.met) and count > 0, {**measured.numbers, "halved": count})
 
 
-def check_determinism(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_determinism(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Score, tune and adapt twice; compare bytes."""
-    model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
-    pairs = make_pairs(model, shape, place.sizes)
+    model, tokenizer = gpu_models.build_model(shape, place.device), gpu_models.make_tokenizer(shape)
+    pairs = gpu_models.make_pairs(model, shape, place.sizes)
     same = {"scores": score(model, tokenizer, pairs, 4096).equals(score(model, tokenizer, pairs, 4096))}
     del model
     for name, once in (("tuned weights", tune_once), ("adapted weights", adapt_once)):
@@ -200,7 +195,7 @@ def check_determinism(place: Place, shape: Shape, _: Earlier) -> Measured:
     return Measured(value, all(same.values()), {name: float(equal) for name, equal in same.items()})
 
 
-def check_resumed_training(place: Place, shape: Shape, _: Earlier, once: Any) -> Measured:
+def check_resumed_training(place: Place, shape: gpu_models.Shape, _: Earlier, once: Any) -> Measured:
     """Kill a training after a save, resume it, and compare it with one that was never stopped."""
     output = place.folder / once.__name__
     child = os.fork()  # before this process touches the GPU
@@ -234,25 +229,22 @@ class _KilledAfterSave(Resume):
 
 def tune_once(
     place: Place,
-    shape: Shape,
+    shape: gpu_models.Shape,
     resume: Resume | None = None,
     tokens: int = 4096,
     room: tuple[int, int] | None = None,
 ) -> tuple[str, list[float]]:
     """Train an adapter for two epochs; return a hash of all weights, and the losses.
 
-    Parameters
-    ----------
-    room : tuple of int, optional
-        Bytes to leave, and tokens that fit, see :func:`leave_memory`.
+    `room`: bytes to leave, and tokens that fit, see :func:`leave_memory`.
     """
     from fathom.models.adapters import add_adapter
     from fathom.models.loading import hash_weights
     from fathom.tuning.fine_tuning import tune
 
-    model, settings = build_model(shape, place.device), make_lora(place, tokens, 2)
+    model, settings = gpu_models.build_model(shape, place.device), make_lora(place, tokens, 2)
     add_adapter(model, settings)
-    examples = make_examples(shape, place.sizes, 2 * settings.batch)
+    examples = gpu_models.make_examples(shape, place.sizes, 2 * settings.batch)
     with leave_memory(model, *(room or (0, 0))):
         tuned = tune(model, examples, lambda: 0.0, settings, "loss", resume)
     return hash_weights(model), tuned.losses
@@ -270,7 +262,7 @@ def make_lora(place: Place, tokens: int, epochs: int = 1, dtype: Any = "float32"
 
 def adapt_once(
     place: Place,
-    shape: Shape,
+    shape: gpu_models.Shape,
     resume: Resume | None = None,
     tokens: int = 4096,
     room: tuple[int, int] | None = None,
@@ -280,11 +272,19 @@ def adapt_once(
     from fathom.models.parallel import SingleProcess
     from fathom.models.training import train
 
-    model, settings = build_model(shape, place.device), make_adaptation(place, place.sizes.steps, tokens)
-    texts = make_texts(shape, place.sizes, place.sizes.steps)
+    model, settings = (
+        gpu_models.build_model(shape, place.device),
+        make_adaptation(place, place.sizes.steps, tokens),
+    )
+    texts = gpu_models.make_texts(shape, place.sizes, place.sizes.steps)
     with leave_memory(model, *(room or (0, 0))):
         curve = train(
-            model, make_tokenizer(shape), texts, settings, SingleProcess(place.device), resume=resume
+            model,
+            gpu_models.make_tokenizer(shape),
+            texts,
+            settings,
+            SingleProcess(place.device),
+            resume=resume,
         )
     return hash_weights(model), [point.loss for point in curve]
 
@@ -339,12 +339,8 @@ def measure_peak(device: str) -> Iterator[list[int]]:
 def leave_memory(model: Any, room: int, tokens: int) -> Iterator[None]:
     """Fill the memory of a GPU but for a small batch; on a processor, act as if memory were full.
 
-    Parameters
-    ----------
-    room : int
-        Bytes that stay free, on a GPU.
-    tokens : int
-        On a processor: tokens of the largest batch that is not refused. 0: leave everything as it is.
+    `room`: bytes that stay free, on a GPU. `tokens`: on a processor, those of the largest batch that is not
+    refused; 0: leave everything as it is.
     """
     import torch
 

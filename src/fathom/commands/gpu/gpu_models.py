@@ -13,15 +13,9 @@ START = "<s>"
 class Shape(NamedTuple):
     """The shape of a model.
 
-    Attributes
-    ----------
-    kind : {"gpt2", "llama", "qwen2", "gemma3_text", "gemma3"}
-        Name in transformers; the last wraps a text model and an image model.
-    layers, width, inner, heads, keys, vocabulary, context : int
-        Blocks; widths of the hidden states and inside the MLP; query heads and key heads; vocabulary
-        entries; context length in tokens.
-    head : int
-        Width of a head; 0: width divided by heads.
+    `kind`: name in transformers; gemma3 wraps a text model and an image model. `layers`: blocks; `width`,
+    `inner`: of the hidden states and inside the MLP; `heads`, `keys`: query heads and key heads;
+    `vocabulary`: entries; `context`: in tokens. `head`: width of a head; 0: width divided by heads.
     """
 
     name: str
@@ -64,18 +58,10 @@ TINY_WRAPPER = TINY_GEMMA._replace(name="tiny Gemma with images", kind="gemma3")
 class Sizes(NamedTuple):
     """Sizes of the measurements.
 
-    Attributes
-    ----------
-    pairs, prompt : int
-        Pairs that are scored, and tokens in a prompt.
-    compared : int
-        Pairs that are also scored on the processor.
-    target : int
-        Tokens in a target of a tuning.
-    steps, batch, sequence : int
-        Steps of a training, sequences in a step, tokens in a sequence.
-    product : int
-        Width of the square matrices whose product gives the peak.
+    `pairs`: those that are scored, with so many tokens in a `prompt`; `compared`: also scored on the
+    processor. `target`: tokens in a target of a tuning. `steps`, `batch`, `sequence`: steps of a training,
+    sequences in a step, tokens in a sequence. `product`: width of the square matrices whose product gives the
+    peak.
     """
 
     pairs: int

@@ -32,15 +32,8 @@ def ask_machine(device: str, folder: Path) -> dict[str, Any]:
 def describe_machine(device: str) -> dict[str, Any]:
     """Describe the device of the checks, in a process that may initialise the GPU.
 
-    Returns
-    -------
-    dict
-        `device`, `name`, `driver`, `memory` and `free` in bytes (None on the processor), `python`.
-
-    Raises
-    ------
-    InputError
-        If there is no such device; with `auto`, if no GPU is visible.
+    Return `device`, `name`, `driver`, `memory` and `free` in bytes (None on the processor), `python`. Raise
+    `InputError` if there is no such device; with `auto`, if no GPU is visible.
     """
     import torch
 
@@ -122,6 +115,5 @@ def check_packages(packages: Mapping[str, str]) -> None:
 
 
 def _split(text: str) -> tuple[int, ...]:
-    """Return the first two numbers of a version: (2, 8) of 2.8.0+cu128."""
     parts = text.partition("+")[0].split(".")[:2]
     return tuple(int(part) for part in parts if part.isdecimal())

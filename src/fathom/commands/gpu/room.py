@@ -3,17 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+from fathom.commands.gpu import gpu_models
 from fathom.commands.gpu.checks import Earlier, Measured, Place
 from fathom.commands.gpu.correctness import listen, score
-from fathom.commands.gpu.gpu_models import (
-    Shape,
-    build_model,
-    configure,
-    make_examples,
-    make_pairs,
-    make_texts,
-    make_tokenizer,
-)
 
 if TYPE_CHECKING:
     from fathom.models import shapes
@@ -22,7 +14,7 @@ if TYPE_CHECKING:
 _SMALLER = ("out of GPU memory: ", "activations are computed again")  # starts of log lines
 
 
-def check_scoring_room(place: Place, shape: Shape, _: Earlier, dtype: "Dtype") -> Measured:
+def check_scoring_room(place: Place, shape: gpu_models.Shape, _: Earlier, dtype: "Dtype") -> Measured:
     """Score pairs and running text."""
     from fathom.config.scoring import BATCH_TOKENS
     from fathom.models.memory import measure_scoring
@@ -32,12 +24,15 @@ def check_scoring_room(place: Place, shape: Shape, _: Earlier, dtype: "Dtype") -
     tokens = BATCH_TOKENS[kind]
 
     def run() -> None:
-        model, tokenizer = build_model(shape, place.device, dtype), make_tokenizer(shape)
-        score(model, tokenizer, make_pairs(model, shape, sizes), tokens)
+        model, tokenizer = (
+            gpu_models.build_model(shape, place.device, dtype),
+            gpu_models.make_tokenizer(shape),
+        )
+        score(model, tokenizer, gpu_models.make_pairs(model, shape, sizes), tokens)
         score_texts(
             model,
             tokenizer,
-            make_texts(shape, sizes, 2),
+            gpu_models.make_texts(shape, sizes, 2),
             Windows(sizes.sequence, sizes.sequence // 2),
             tokens,
         )
@@ -46,7 +41,7 @@ def check_scoring_room(place: Place, shape: Shape, _: Earlier, dtype: "Dtype") -
     return _run_inside(place, expected, run)
 
 
-def check_lora_room(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_lora_room(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Train an adapter for two steps on whole sequences, learning all tokens."""
     from fathom.config.tuning import Lora
     from fathom.models.adapters import add_adapter
@@ -58,9 +53,9 @@ def check_lora_room(place: Place, shape: Shape, _: Earlier) -> Measured:
     settings = Lora(batch=sizes.batch, epochs=2, dtype=place.low_precision)
 
     def run() -> None:
-        model = build_model(shape, place.device, place.low_precision)
+        model = gpu_models.build_model(shape, place.device, place.low_precision)
         add_adapter(model, settings)
-        made = make_examples(shape, sizes, 2 * sizes.batch)
+        made = gpu_models.make_examples(shape, sizes, 2 * sizes.batch)
         examples = [each._replace(ids=(2 * each.ids)[: sizes.sequence], start=1) for each in made]
         tune(model, examples, lambda: 0.0, settings, "loss")
 
@@ -71,7 +66,7 @@ def check_lora_room(place: Place, shape: Shape, _: Earlier) -> Measured:
     return _run_inside(place, measure_training(full, how), run, how.checkpointing)
 
 
-def check_adaptation_room(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_adaptation_room(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Train all weights for two steps."""
     from fathom.config.models import Adaptation
     from fathom.models.memory import Training, measure_training
@@ -83,9 +78,13 @@ def check_adaptation_room(place: Place, shape: Shape, _: Earlier) -> Measured:
     settings = Adaptation(base="base", paths=[["texts"]], steps=2, batch=sizes.batch, sequence=sizes.sequence)
 
     def run() -> None:
-        model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
+        model, tokenizer = gpu_models.build_model(shape, place.device), gpu_models.make_tokenizer(shape)
         train(
-            model, tokenizer, make_texts(shape, sizes, settings.steps), settings, SingleProcess(place.device)
+            model,
+            tokenizer,
+            gpu_models.make_texts(shape, sizes, settings.steps),
+            settings,
+            SingleProcess(place.device),
         )
 
     full = _read_shape(shape)
@@ -94,17 +93,15 @@ def check_adaptation_room(place: Place, shape: Shape, _: Earlier) -> Measured:
     return _run_inside(place, measure_training(full, how), run, how.checkpointing)
 
 
-def _read_shape(shape: Shape) -> "shapes.Shape":
-    """Return the shape that memory is calculated from, as read from a model's config.json."""
+def _read_shape(shape: gpu_models.Shape) -> "shapes.Shape":
     from fathom.models.shapes import parse_shape
 
-    return cast("shapes.Shape", parse_shape(configure(shape).to_dict()))
+    return cast("shapes.Shape", parse_shape(gpu_models.configure(shape).to_dict()))
 
 
 def _run_inside(
     place: Place, expected: "Memory", run: Callable[[], Any], recomputes: bool = False
 ) -> Measured:
-    """Run a step within the GPU memory that its job asks for."""
     import torch
 
     from fathom.models.memory import CONTEXT, GB, request_card

@@ -5,16 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fathom.commands.gpu import gpu_models
 from fathom.commands.gpu.checks import Earlier, Measured, Place
 from fathom.commands.gpu.correctness import make_lora, score
-from fathom.commands.gpu.gpu_models import (
-    Shape,
-    build_model,
-    make_examples,
-    make_pairs,
-    make_texts,
-    make_tokenizer,
-)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +22,13 @@ _SHORT = 4.0  # seconds; shorter tasks vary by a fifth, so they are repeated
 _TOKENS = 16_384  # of a batch
 
 
-def check_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_scoring(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Score pairs without a shared prefix: tokens of prompts and targets per second."""
-    model, tokenizer = build_model(shape, place.device, place.low_precision), make_tokenizer(shape)
-    pairs = make_pairs(model, shape, place.sizes)
+    model, tokenizer = (
+        gpu_models.build_model(shape, place.device, place.low_precision),
+        gpu_models.make_tokenizer(shape),
+    )
+    pairs = gpu_models.make_pairs(model, shape, place.sizes)
     score(model, tokenizer, pairs[:64], _TOKENS)
     seconds = min(clock(place, lambda: score(model, tokenizer, pairs, _TOKENS)) for _ in range(2))
     tokens = len(pairs) * place.sizes.prompt
@@ -40,13 +36,16 @@ def check_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:
     return _describe(place, tokens / seconds, operations / tokens)
 
 
-def check_harness(place: Place, shape: Shape, earlier: Earlier) -> Measured:
+def check_harness(place: Place, shape: gpu_models.Shape, earlier: Earlier) -> Measured:
     """Score the same pairs by lm-evaluation-harness."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
-    model, tokenizer = build_model(shape, place.device, place.low_precision), make_tokenizer(shape)
-    pairs = make_pairs(model, shape, place.sizes).select("prompt", "target")
+    model, tokenizer = (
+        gpu_models.build_model(shape, place.device, place.low_precision),
+        gpu_models.make_tokenizer(shape),
+    )
+    pairs = gpu_models.make_pairs(model, shape, place.sizes).select("prompt", "target")
     requests = [Instance("loglikelihood", {}, words, 0) for words in pairs.iter_rows()]
     seconds = []
     for size in HARNESS_BATCHES:
@@ -56,7 +55,7 @@ def check_harness(place: Place, shape: Shape, earlier: Earlier) -> Measured:
     return _compare(place, earlier.get(SCORING, {}), len(pairs) * place.sizes.prompt / min(seconds))
 
 
-def check_lora(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_lora(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Train an adapter: tokens of examples per second."""
     from fathom.tuning.fine_tuning import tune
 
@@ -67,7 +66,7 @@ def check_lora(place: Place, shape: Shape, _: Earlier) -> Measured:
     return _describe(place, _rate_adapter(place, shape, train), 4.0 * shape.parameters)
 
 
-def check_lora_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured:
+def check_lora_trainer(place: Place, shape: gpu_models.Shape, earlier: Earlier) -> Measured:
     """Train the same adapter on the same examples by the Hugging Face Trainer."""
 
     def train(model: Any, examples: "list[EncodedPair]", settings: "Lora") -> float:
@@ -80,44 +79,43 @@ def check_lora_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured
     return _compare(place, earlier.get(LORA, {}), _rate_adapter(place, shape, train))
 
 
-def _rate_adapter(place: Place, shape: Shape, train: Callable[..., float]) -> float:
-    from fathom.models.adapters import add_adapter
-
+def _rate_adapter(place: Place, shape: gpu_models.Shape, train: Callable[..., float]) -> float:
     """Return the tokens per second of training an adapter; `train` returns seconds."""
+    from fathom.models.adapters import add_adapter
 
     settings = make_lora(place, _TOKENS, dtype=place.low_precision)
 
     def make(steps: int) -> "list[EncodedPair]":
-        return make_examples(shape, place.sizes, steps * settings.batch)
+        return gpu_models.make_examples(shape, place.sizes, steps * settings.batch)
 
     def take(steps: int) -> float:
-        model = build_model(shape, place.device, place.low_precision)
+        model = gpu_models.build_model(shape, place.device, place.low_precision)
         add_adapter(model, settings)
         return train(model, make(steps), settings)
 
     return _rate(place, take, lambda steps: sum(len(pair.ids) for pair in make(steps)))
 
 
-def check_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
+def check_adaptation(place: Place, shape: gpu_models.Shape, _: Earlier) -> Measured:
     """Train all weights on packed sequences: tokens per second."""
     from fathom.config.models import Adaptation
     from fathom.models.parallel import SingleProcess
     from fathom.models.training import train
 
-    sizes, tokenizer = place.sizes, make_tokenizer(shape)
+    sizes, tokenizer = place.sizes, gpu_models.make_tokenizer(shape)
 
     def take(steps: int) -> float:
-        model = build_model(shape, place.device)
+        model = gpu_models.build_model(shape, place.device)
         settings = Adaptation(
             base="base", paths=[["texts"]], steps=steps, batch=sizes.batch, sequence=sizes.sequence
         )
-        texts = make_texts(shape, sizes, steps)
+        texts = gpu_models.make_texts(shape, sizes, steps)
         return clock(place, lambda: train(model, tokenizer, texts, settings, SingleProcess(place.device)))
 
     return _describe(place, _rate(place, take, sizes.count_tokens), 6.0 * shape.parameters)
 
 
-def check_adaptation_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured:
+def check_adaptation_trainer(place: Place, shape: gpu_models.Shape, earlier: Earlier) -> Measured:
     """Train all weights on sequences of the same length by the Hugging Face Trainer."""
     import numpy as np
     import torch
@@ -127,7 +125,7 @@ def check_adaptation_trainer(place: Place, shape: Shape, earlier: Earlier) -> Me
     def take(steps: int) -> float:
         ids = np.random.default_rng(2).integers(1, shape.vocabulary, (steps * sizes.batch, sizes.sequence))
         rows = [{"input_ids": row, "labels": row} for row in ids.tolist()]
-        return run_trainer(place, build_model(shape, place.device), rows, sizes.batch)
+        return run_trainer(place, gpu_models.build_model(shape, place.device), rows, sizes.batch)
 
     try:
         rate = _rate(place, take, sizes.count_tokens)
@@ -162,7 +160,6 @@ def run_trainer(place: Place, model: Any, rows: Sequence[Mapping[str, Any]], bat
 
 
 def _rate(place: Place, take: Callable[[int], float], count: Callable[[int], int]) -> float:
-    """Return tokens per second from the extra time of twice as many steps, without start-up."""
     steps = place.sizes.steps
     rounds = _ROUNDS if take(steps) < _SHORT else 1
     shorter, longer = (min(take(number) for _ in range(rounds)) for number in (steps, 2 * steps))

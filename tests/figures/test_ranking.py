@@ -22,7 +22,7 @@ from fathom.figures.drawing import FigureSettings
 from fathom.figures.ranking_agreement import draw_forecast_figure, draw_preparations_figure, format_power
 from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import use_style
-from fathom.io.contracts.ranking import FORECAST, PAIRWISE, PREPARATION
+from fathom.io.contracts.ranking import AGREEMENT, FORECAST, PAIRWISE, PREPARATION
 from fathom.io.delimited import read_rows, write_rows
 from fathom.models.registry import read_registry
 from fathom.planning.plans import merge_configuration
@@ -99,6 +99,25 @@ def few(tmp_path_factory) -> Path:
     first, second = np.triu_indices(8, 1)
     signs = np.sign(table.scores[:, first] - table.scores[:, second]).transpose(0, 2, 1)
     return _compare(tmp_path_factory.mktemp("few"), replace(table, paired=signs))
+
+
+def test_figures_say_their_means_and_what_whiskers_are(full):
+    with use_style():
+        means, _ = _draw(full, "mean-tau")
+        cells, _ = _draw(full, "categories")
+        shares, _ = _draw(full, "pca")
+        first, _ = _draw(full, "pc1-scores")
+    before, after = (text.get_text() for text in means.axes[0].get_legend().get_texts())
+    (row,) = (
+        row for row in read_rows(full / "agreement.csv", AGREEMENT)
+        if (row["condition"], row["statistic"]) == ("after", f"mean_{PLAIN}")
+    )  # fmt: skip
+    assert before.startswith("Before: mean 0.") and after.startswith(f"After: mean {row['value']:.2f} [")
+    assert means.get_supxlabel() == "n: 61 models. Whiskers: 95 % intervals"
+    assert "61 models, PC1 to PC5: " in shares.axes[0].get_title()
+    assert cells.get_supxlabel().startswith("n: 61 models, in a cell ")
+    assert shares.get_supxlabel() == "Whiskers: 95 % intervals"
+    assert first.get_supxlabel() == "n: 61 models. Whiskers: 95 % intervals"
 
 
 def _draw(folder: Path, name: str):

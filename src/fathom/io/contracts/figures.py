@@ -127,7 +127,7 @@ CHAT_MODELS = Contract(
         Column("chat", STRING, "the chat model"),
         Column("base", STRING, "its base model"),
         *describe_numbers("difference", "ci_low", "ci_high", about="rank of the chat model minus its base's"),
-        *(P, P_ADJUSTED, APART_OF_ALL),
+        *(P, P_ADJUSTED, APART_OF_ALL, PAIR_COUNT),
     ),
 )
 

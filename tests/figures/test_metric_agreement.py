@@ -135,6 +135,9 @@ def test_a_rank_on_a_reference_has_its_name(summary):
     titles = [axes.get_title() for axes in figure.axes[:5]]
     assert titles == ["claude rank", "TF rank", "TF-IDF rank", "Perplexity", "Attribute rate"]
     assert "5 models, 50 claude pairs, 50 TF pairs" in figure.get_suptitle()
+    with use_style():
+        figure, _ = draw_figure({"summary": summary}, parts | {"group": "chat"}, settings)
+    assert figure.get_suptitle().startswith("cs.AI: chat models\n")
 
 
 def test_several_references_are_held_against_the_first_one(summary, tmp_path):

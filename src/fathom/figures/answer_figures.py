@@ -4,7 +4,7 @@ Source: [CompComp, Table 3, Figs. 5, 6], over t_d and t_c [CompComp, Table 4]; [
 """
 
 import textwrap
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import cos, isnan, nan, pi, sin
 from pathlib import Path
@@ -143,13 +143,13 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
             if own:
                 _draw_line(axes, own, spokes, prompting, place)
         _name_spokes(axes, spokes)
-        axes.set_title(_name_family(name_trained(models, bases).values()) or first, pad=32, fontsize=10)
+        axes.set_title(_name_family(models) or first, pad=32, fontsize=10)
     panels.add_legend(figure, panels.list_handles(*grid.flat), len(_LOOKS))
     return figure
 
 
-def _name_family(models: Collection[str]) -> str:
-    names = [wrap_name(name, 40) for name in models]
+def _name_family(models: Sequence[str]) -> str:
+    names = [wrap_name(name, 40) for name in shorten_names(models).values()]
     if len(names) < 2:
         return "".join(names)
     return "\n".join(f"{_LINES[place % len(_LINES)][1]}: {name}" for place, name in enumerate(names))

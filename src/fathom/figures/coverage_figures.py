@@ -201,8 +201,9 @@ def style_benchmarks(variants: Iterable[str], references: Mapping[str, str]) -> 
 
 def _draw_benchmarks(axes: "Axes", rows: pl.DataFrame, looks: Mapping[str, Series]) -> None:
     """Draw the sentences and the pairs of some benchmarks, points of a PDF as one picture."""
-    sentences = rows.filter(kind="sentence").select("x", "y").get_columns()
-    axes.scatter(*sentences, s=5, c="#CCCCCC", linewidths=0, label="sentence", rasterized=True)
+    sentences = rows.filter(kind="sentence")
+    places = sentences["x"], sentences["y"]
+    axes.scatter(*places, s=5, c="#CCCCCC", linewidths=0, label="sentence", rasterized=True)
     counts = []
     for name, look in looks.items():
         pairs = rows.filter(variant=name)

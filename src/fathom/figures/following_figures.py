@@ -209,7 +209,6 @@ def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time, references: Refere
         _draw_noise(axes, main, across, look)
         handles[look.label] = _draw_curve(axes, main, across, look, 3.5)
     scale_axes(axes, rows, time)
-    handles.pop("", None)
     return handles
 
 

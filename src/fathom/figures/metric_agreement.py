@@ -144,6 +144,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     models = settings.members
     metrics = read_metrics([*inputs.values()], parts["domain"], models, parts["statistic"], labels)
     title, names = settings.title or parts["domain"], shorten_names(models)
+    if parts.get("group") in ("base", "chat"):  # short names do not say it
+        title = f"{title}: {parts['group']} models"
     if parts.get("base") in names:
         base = names[parts["base"]]
         title = f"{title}: {base} and what was adapted from it"

@@ -55,9 +55,10 @@ def add_legend(figure: "Figure", handles: Mapping[str, Any], columns: int = 0, *
 
 
 def add_benchmarks(figure: "Figure", handles: Mapping[str, Any]) -> None:
-    """Add a legend of benchmarks, if there are several."""
-    if len(handles) > 1:
-        add_legend(figure, handles, title="Benchmark")
+    """Add a legend of benchmarks, if there are several; what is on none has no label."""
+    named = {label: handle for label, handle in handles.items() if label}
+    if len(named) > 1:
+        add_legend(figure, named, title="Benchmark")
 
 
 def list_handles(*every: "Axes") -> dict[str, Any]:

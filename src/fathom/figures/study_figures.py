@@ -233,7 +233,7 @@ def _label_stages(axes: "Axes", names: Sequence[str]) -> None:
 def _add_legend(figure: "Figure") -> None:
     from matplotlib.lines import Line2D
 
-    look = {"color": "black", "markerfacecolor": "white", "linestyle": "none"}
+    look: dict[str, Any] = {"color": "black", "markerfacecolor": "white", "linestyle": "none"}
     handles = [
         Line2D([], [], marker=marker, label=kind or "other stage", **look) for kind, marker in _MARKS.items()
     ]

@@ -2,6 +2,7 @@
 
 import math
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
-from tests.figures.frames import draw_twice
+from tests.figures.frames import check_inside, draw_twice
 from tests.programs import STATISTICS, find_program, run_program
 from tests.refusals import refuses
 from tests.tables import read_delimited
@@ -177,6 +178,24 @@ def _overlap(first, second) -> bool:
         min(first.x1, second.x1) - max(first.x0, second.x0) > 1
         and min(first.y1, second.y1) - max(first.y0, second.y0) > 1
     )
+
+
+def test_a_title_that_is_longer_than_its_figure_has_several_lines(flat):
+    with use_style():
+        figure, _ = _draw(flat, "perplexity-before")
+        figure.draw_without_rendering()
+    check_inside(figure, [axes.title for axes in figure.axes])
+    assert "Base models: perplexity before, benchmarks after" in figure.axes[0].get_title()
+
+
+def test_benchmarks_without_any_tau_have_a_heading(full, tmp_path):
+    folder = tmp_path / "none"
+    shutil.copytree(full, folder)
+    rows = [row for row in read_rows(full / "pairwise.csv", PAIRWISE) if row["statistic"] == PLAIN]
+    write_rows(folder / "pairwise.csv", rows, PAIRWISE)
+    with use_style():
+        figure, (_, drawn) = _draw(folder, "tau-significant.before")
+    assert drawn == [] and figure.axes[0].get_title().startswith("Before: mean ")
 
 
 @pytest.mark.parametrize("name", FIGURES)

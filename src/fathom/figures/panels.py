@@ -88,6 +88,8 @@ def describe_count(counts: Collection[int], item: str) -> str:
     >>> describe_count([1042, 41], "pair")
     '41 to 1,042 pairs'
     """
+    if not counts:
+        return f"no {item}s"
     ends = sorted({min(counts), max(counts)})
     return f"{' to '.join(f'{end:,}' for end in ends)} {item}{'s' * (ends != [1])}"
 

@@ -13,7 +13,7 @@ from fathom.figures import ranking_tables as shared
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import describe_count, describe_intervals, draw_note
 from fathom.figures.ranking_tables import RankingTables, draw_matrix, measure_names, title_condition
-from fathom.figures.style import add_families, clean_name, make_figure, mark_model
+from fathom.figures.style import add_families, clean_name, make_figure, mark_model, wrap_name
 from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_LEGEND = 2.9  # inches of a condition and its mean
+_LEGEND, _LETTERS = 2.9, 8.5  # inches of a condition and its mean; letters of a title in an inch of a figure
 NO_TEST = "There is no test of differences: the table of scores has no standard errors."
 
 
@@ -99,7 +99,8 @@ def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> Dr
             axes.axhline(place - 0.5, color="white", linewidth=2.5)
             axes.axvline(place - 0.5, color="white", linewidth=2.5)
     shared.add_colorbar(figure, image, axes, shared.label_statistic(statistic))
-    axes.set_title(f"{title_condition(condition)}: mean {_read_means(tables, statistic)[condition]}")
+    models = f"\n{describe_count([row['models'] for row in rows], 'model')}" if rows else ""
+    axes.set_title(f"{title_condition(condition)}: mean {_read_means(tables, statistic)[condition]}{models}")
     return figure, (contracts.PAIRWISE, rows)
 
 
@@ -320,14 +321,16 @@ def _draw_perplexity(tables: RankingTables, panels: list[tuple[str, str, str]], 
     lowest = _find_lowest([line for _, grid in grids for line in grid])
     titles = [tables.benchmarks[name].title for name in columns]
     width = 1.6 + measure_names(tables.benchmarks[name].title for name in names) + 0.37 * len(columns)
+    width = max(width, 7.0)
+    heads = [wrap_name(title, int(_LETTERS * width)) for title, _ in grids]
     height = 0.7 + len(grids) * (0.45 + 0.34 * len(names)) + 0.7 * measure_names(titles, 9)
-    figure = make_figure(max(width, 7.0), height)
+    figure = make_figure(width, height + 0.2 * sum(head.count("\n") for head in heads))
     axes_of = figure.subplots(len(grids), 1, squeeze=False, sharex=True)[:, 0]
-    for axes, (title, grid) in zip(axes_of, grids, strict=True):
+    for axes, head, (_, grid) in zip(axes_of, heads, grids, strict=True):
         image = draw_matrix(
             axes, grid, [tables.benchmarks[name].title for name in names], titles, 7.0, lowest
         )
-        axes.set_title(title)
+        axes.set_title(head)
         if corpora:
             axes.axvline(len(names) - 0.5, color="0.3", linewidth=1.2)
     shared.add_colorbar(figure, image, list(axes_of), shared.label_statistic(PLAIN))

@@ -14,6 +14,7 @@ from tests.tables import read_delimited, type_rows
 from fathom.answering.diagnosis import gather_answers, tabulate_accuracy
 from fathom.config.choices import Choices
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.answer_figures import (
     SHOWN,
@@ -22,6 +23,7 @@ from fathom.figures.answer_figures import (
     draw_orders,
     draw_radar,
     draw_scores,
+    name_trained,
     read_accuracy,
 )
 from fathom.figures.style import use_style
@@ -51,9 +53,13 @@ def rows(tmp_path_factory) -> list[Row]:
 def test_panels_show_each_model_and_prompting(rows, tmp_path):
     own = [row for row in rows if row["set"] == "courses" and not row["template"]]
     with use_style():
-        figure = draw_scores(own, "A_$set")
-    titles = [axes.get_title() for axes in figure.axes if axes.get_visible()]
-    assert titles == ["binary, memorise", "multiple-choice, understand", "multiple-answer, understand",
+        figure = draw_scores(own, "A_$set", Summary())
+    titles, counts = zip(
+        *(axes.get_title().split("\n") for axes in figure.axes if axes.get_visible()), strict=True
+    )
+    assert all(count.endswith(" questions") for count in counts)
+    assert figure.get_suptitle().endswith("Whiskers: 95 % intervals")
+    assert [*titles] == ["binary, memorise", "multiple-choice, understand", "multiple-answer, understand",
                       "multiple-answer, apply", "open, create"]  # fmt: skip
     plain, rag = figure.axes[0].containers
     assert list(plain.lines[0].get_xdata()) == [0.0, 0.2] and list(rag.lines[0].get_xdata()) == [0.1, 0.3]
@@ -154,10 +160,19 @@ def test_a_factor_shows_the_models_that_were_asked_and_their_baseline(accuracy, 
     assert (always["right-B"], always["right-C"]) == ("1", "0")
 
 
+def test_a_trained_model_has_the_name_of_its_base_unless_there_are_two():
+    one, two = "a/glm-4+papers", "a/glm-4+papers+more"
+    assert list(name_trained(["a/glm-4", one], {one: "a/glm-4"}).values()) == ["glm-4", "glm-4, trained"]
+    every = name_trained(["a/glm-4", one, two], {one: "a/glm-4", two: "a/glm-4"})
+    assert list(every.values()) == ["glm-4", "glm-4 adapted to papers", "glm-4 adapted to papers, then more"]
+    assert list(name_trained([one], {one: "a/glm-4"}).values()) == ["glm-4 adapted to papers"]
+
+
 def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
     with use_style():
         asked = read_accuracy(accuracy, "examples", "letter")
-        figure = draw_factor(asked, "examples", "letter")
+        figure = draw_factor(asked, "examples", "letter", Summary())
+        assert figure.get_suptitle().endswith("Whiskers: 95 % intervals")
         figure.draw_without_rendering()
         top, bottom = figure.axes
         drawn = {
@@ -170,9 +185,12 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
         ]
         assert "as shipped" not in {line.get_label() for line in bottom.lines}
         assert top.get_position().y0 > bottom.get_position().y1
-        assert list_names(bottom) == list(dict.fromkeys(each["model"] for each in asked))
+        short = shorten_names(each["model"] for each in asked).values()
+        assert [name.replace(" ", "") for name in list_names(bottom)] == [
+            name.replace(" ", "") for name in short
+        ]
         assert list_cut(figure) == []
-        orders = draw_orders(read_accuracy(accuracy, "orders", "letter"), "orders", "letter")
+        orders = draw_orders(read_accuracy(accuracy, "orders", "letter"), "letter")
         orders.draw_without_rendering()
     (axes,) = orders.axes
     assert [tick.get_text() for tick in axes.get_xticklabels()][:4] == [
@@ -189,7 +207,7 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
 def test_the_lower_panel_has_changes_relative_to_the_baseline_in_percent(accuracy):
     asked = read_accuracy(accuracy, "options", "letter")
     with use_style():
-        figure = draw_factor(asked, "options", "letter")
+        figure = draw_factor(asked, "options", "letter", Summary())
         figure.draw_without_rendering()
     _, bottom = figure.axes
     drawn = {line.get_label(): list(line.get_ydata()) for line in bottom.lines}
@@ -212,9 +230,12 @@ def test_each_model_has_a_column_of_its_own(accuracy, count):
     one = [row for row in rows if row["model"] == "longest"]
     models = [f"Mistral-7B-Instruct-v0.{number}@chat" for number in range(count)]
     with use_style():
-        figure = draw_factor([{**row, "model": name} for name in models for row in one], "examples", "letter")
+        figure = draw_factor(
+            [{**row, "model": name} for name in models for row in one], "examples", "letter", Summary()
+        )
         figure.draw_without_rendering()
-    assert list_names(figure.axes[1]) == models and list_cut(figure) == []
+    names = [f"Mistral-7B-v0.{number} (chat template)" for number in range(count)]
+    assert list_names(figure.axes[1]) == names and list_cut(figure) == []
     for axes in figure.axes:
         marks = [line for line in axes.lines if line.get_marker() not in ("None", "")]
         for line in marks:
@@ -253,8 +274,10 @@ def threshold_rows(tmp_path) -> list[Row]:
 def test_a_line_for_each_model_over_both_thresholds(threshold_rows, tmp_path):
     own = [row for row in threshold_rows if row["set"] == "courses"]
     with use_style():
-        figure = draw_answer_thresholds(own, "courses")
-    assert [axes.get_title() for axes in figure.axes] == ["binary, memorise", "open, create"] * 2
+        figure = draw_answer_thresholds(own, "courses", Summary())
+    titles = [axes.get_title().split("\n") for axes in figure.axes]
+    assert [kind for kind, _ in titles] == ["binary, memorise", "open, create"] * 2
+    assert all(count.endswith(" questions") for _, count in titles)
     assert [axes.get_ylabel() for axes in figure.axes[:2]] == ["accuracy", "BLEU-4"]
     assert [each.get_text() for each in figure.axes[0].get_xticklabels()] == ["0.3\n78", "0.9\n23"]
     assert [each.get_text() for each in figure.axes[3].get_xticklabels()] == ["0\n1,200", "none\n5,000"]

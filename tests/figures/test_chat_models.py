@@ -53,16 +53,17 @@ def test_a_chat_model_that_is_worse_stands_above_0(comparisons, tmp_path):
 def test_each_benchmark_has_a_panel_and_each_domain_a_mark(comparisons):
     told = {"titles": {"law": "Law", "cs.AI": "AI"}, "chat_pairs": PAIRS}
     figure = draw_one("chat-models", {"comparisons": comparisons}, {}, **told)
-    assert [axes.get_title() for axes in figure.axes] == ["TF", "TF-IDF"]
+    assert [axes.get_title() for axes in figure.axes] == ["TF: 9 pairs", "TF-IDF: 9 pairs"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Law", "AI"]
     for axes in figure.axes:
-        assert list_names(axes) == [f"{chat}− {base}" for chat, base, _ in PAIRS]
+        llama = "Llama-3.1-8B-Instruct (chattemplate)− Llama-3.1-8B"  # a line break stands for the space
+        assert list_names(axes) == ["Qwen2-1.5B-Instruct− Qwen2-1.5B", llama]
         law, ai = (line for line in axes.lines if line.get_marker() not in ("None", ""))
         assert list(law.get_ydata()) == list(ai.get_ydata()) == [40, -5]
         pairs = zip(law.get_xdata(), ai.get_xdata(), strict=True)
         assert all(place - 0.5 < left < right < place + 0.5 for place, (left, right) in enumerate(pairs))
         assert axes.get_ylim()[0] < -20 and axes.get_ylim()[1] > 70
-    assert "above 0: worse" in figure.get_supylabel()
+    assert figure.get_supylabel().endswith("above 0: worse)\nWhiskers: 95 % intervals")
 
 
 @pytest.mark.parametrize("count", [3, 8, 16])
@@ -129,7 +130,7 @@ def test_base_models_are_left_and_their_chat_models_right_ranks_above_correlatio
     tmp_path, variants, ranks
 ):
     figure, panels = draw(write_summary(tmp_path, variants))
-    assert [side.get_suptitle() for side in figure.subfigs] == ["Base models", "Chat models"]
+    assert [side.get_suptitle() for side in figure.subfigs] == ["3 base models", "4 chat models"]
     count = len(ranks)
     left, right = panels[: 2 * count - 1], panels[2 * count - 1 :]
     short = shorten_names([*BASES, *CHATS])

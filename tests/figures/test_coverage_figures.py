@@ -136,7 +136,7 @@ def test_the_corpora_of_all_domains_stand_beside_each_other(expansion, tmp_path)
     keys = ("not in the corpus", "in it before", "newly added")
     counts = [list(_count(axes).values()) for axes in (first, second, later)]
     assert list(_count(first)) == [*keys] and counts == [[8, 0, 1], [7, 1, 1], [1, 2, 6]]
-    assert first.get_title() == "field.0\n11 %" and later.get_title() == "89 %"
+    assert first.get_title() == "field.0\n1 of 9 (11 %)" and later.get_title() == "8 of 9 (89 %)"
     assert shown[1].get_title().startswith("The $field.1") and "%" not in figure.get_suptitle()
     assert [axes.get_ylabel() for axes in (first, second, later)] == [
         "First round", "Second round", "Later rounds"]  # fmt: skip

@@ -201,6 +201,21 @@ def test_each_path_is_a_line_over_the_steps_of_its_last_domain():
     assert "toy-gpt2" in figure.get_suptitle() and "mean over seeds" in figure.get_suptitle()
 
 
+def test_headings_count_what_the_lines_sum_up():
+    figure, _ = draw_paths_of()
+    counts = figure.get_suptitle().split("\n")[-1]
+    items = TRACKS[0].filter(variant="tf")["items"][0]
+    assert counts.startswith(f"n: {items:,} TF pairs, ") and "keyword" in counts
+
+
+def test_a_reference_has_its_name():
+    tracks = [track.with_columns(pl.col("variant").replace("tf", "reference")) for track in TRACKS]
+    with use_style():
+        figure = draw_paths(tracks, "cs.AI", TITLES, "trimmed_mean", Summary(), [("reference", "claude")])
+    assert figure.axes[0].get_title() == "Claude 20 % trimmed mean rank"
+    assert "40 claude pairs, 40 TF-IDF pairs" in figure.get_suptitle()
+
+
 def test_the_base_and_the_end_of_the_path_to_the_domain_are_dotted_levels():
     _, panels = draw_paths_of()
     base, final = panels[0].lines[4:]

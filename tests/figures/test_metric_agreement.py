@@ -114,6 +114,32 @@ def test_numbers_are_beside_the_figure_and_models_without_ranks_are_refused(summ
         read_metrics([summary], "cs.AI", ["other"], "median")
 
 
+def test_the_heading_counts_items_and_names_the_base_once(summary):
+    parts = {"domain": "cs.AI", "base": "gpt2-xl", "statistic": "median"}
+    with use_style():
+        figure, _ = draw_figure({"summary": summary}, parts, FigureSettings(members=MODELS, title="AI"))
+    heading = figure.get_suptitle().split("\n")
+    assert heading[0] == "AI: gpt2-xl and what was adapted from it"
+    counts = "5 models, 50 reference pairs, 50 TF pairs, 50 TF-IDF pairs, 50 documents, 50 keywords"
+    assert heading[-1] == f"n: {counts}"
+    assert list_names(figure.axes[0])[:3] == ["base  1", "cs.AI  2", "cs.CL  3"]
+
+
+def test_a_rank_on_a_reference_has_its_name(summary):
+    parts = {"domain": "cs.AI", "group": "all", "statistic": "median"}
+    settings = FigureSettings(
+        members=MODELS, references=[("reference-expert", "expert"), ("reference", "claude")]
+    )
+    with use_style():
+        figure, _ = draw_figure({"summary": summary}, parts, settings)
+    titles = [axes.get_title() for axes in figure.axes[:5]]
+    assert titles == ["claude rank", "TF rank", "TF-IDF rank", "Perplexity", "Attribute rate"]
+    assert "5 models, 50 claude pairs, 50 TF pairs" in figure.get_suptitle()
+    with use_style():
+        figure, _ = draw_figure({"summary": summary}, parts | {"group": "chat"}, settings)
+    assert figure.get_suptitle().startswith("cs.AI: chat models\n")
+
+
 def test_several_references_are_held_against_the_first_one(summary, tmp_path):
     more = [("cs.AI", "reference-claude", model, "rank", "median", 2 * rank, rank, 3 * rank, 20)
             for model, rank in zip(MODELS, RANKS, strict=True)]  # fmt: skip

@@ -2,6 +2,7 @@
 
 import math
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 import pytest
-from tests.figures.frames import draw_twice
+from tests.figures.frames import check_inside, draw_twice
 from tests.programs import STATISTICS, find_program, run_program
 from tests.refusals import refuses
 from tests.tables import read_delimited
@@ -22,7 +23,7 @@ from fathom.figures.drawing import FigureSettings
 from fathom.figures.ranking_agreement import draw_forecast_figure, draw_preparations_figure, format_power
 from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import use_style
-from fathom.io.contracts.ranking import FORECAST, PAIRWISE, PREPARATION
+from fathom.io.contracts.ranking import AGREEMENT, FORECAST, PAIRWISE, PREPARATION
 from fathom.io.delimited import read_rows, write_rows
 from fathom.models.registry import read_registry
 from fathom.planning.plans import merge_configuration
@@ -101,6 +102,25 @@ def few(tmp_path_factory) -> Path:
     return _compare(tmp_path_factory.mktemp("few"), replace(table, paired=signs))
 
 
+def test_figures_say_their_means_and_what_whiskers_are(full):
+    with use_style():
+        means, _ = _draw(full, "mean-tau")
+        cells, _ = _draw(full, "categories")
+        shares, _ = _draw(full, "pca")
+        first, _ = _draw(full, "pc1-scores")
+    before, after = (text.get_text() for text in means.axes[0].get_legend().get_texts())
+    (row,) = (
+        row for row in read_rows(full / "agreement.csv", AGREEMENT)
+        if (row["condition"], row["statistic"]) == ("after", f"mean_{PLAIN}")
+    )  # fmt: skip
+    assert before.startswith("Before: mean 0.") and after.startswith(f"After: mean {row['value']:.2f} [")
+    assert means.get_supxlabel() == "n: 61 models. Whiskers: 95 % intervals"
+    assert "61 models, PC1 to PC5: " in shares.axes[0].get_title()
+    assert cells.get_supxlabel().startswith("n: 61 models, in a cell ")
+    assert shares.get_supxlabel() == "Whiskers: 95 % intervals"
+    assert first.get_supxlabel() == "n: 61 models. Whiskers: 95 % intervals"
+
+
 def _draw(folder: Path, name: str):
     figure, parts = find_figure(f"ranking.{name}")
     inputs = {each: folder / Path(path).name for each, path in figure.reads.items()}
@@ -160,12 +180,30 @@ def _overlap(first, second) -> bool:
     )
 
 
+def test_a_title_that_is_longer_than_its_figure_has_several_lines(flat):
+    with use_style():
+        figure, _ = _draw(flat, "perplexity-before")
+        figure.draw_without_rendering()
+    check_inside(figure, [axes.title for axes in figure.axes])
+    assert "Base models: perplexity before, benchmarks after" in figure.axes[0].get_title()
+
+
+def test_benchmarks_without_any_tau_have_a_heading(full, tmp_path):
+    folder = tmp_path / "none"
+    shutil.copytree(full, folder)
+    rows = [row for row in read_rows(full / "pairwise.csv", PAIRWISE) if row["statistic"] == PLAIN]
+    write_rows(folder / "pairwise.csv", rows, PAIRWISE)
+    with use_style():
+        figure, (_, drawn) = _draw(folder, "tau-significant.before")
+    assert drawn == [] and figure.axes[0].get_title().startswith("Before: mean ")
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_where_there_is_nothing_to_draw_a_note_says_why(bare, name):
     with use_style():
         figure, (contract, rows) = _draw(bare, name)
         figure.draw_without_rendering()
-    notes = [text.get_text() for text in figure.texts]
+    notes = [text.get_text() for text in figure.texts if text is not figure._supxlabel]
     expected = {"mean-tau-significant": "no standard errors", "categories-significant": "no standard errors",
                 "tau-significant.before": "no standard errors", "categories": "no categories",
                 "perplexity": "a perplexity", "perplexity-before": "a perplexity",

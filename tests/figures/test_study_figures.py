@@ -86,6 +86,23 @@ def test_a_figure_has_a_row_for_each_metric_however_many_stages(count, names):
     assert (ticks[:2] == ["start", "d1"]) == names
 
 
+def test_stages_say_n_and_name_the_reference_and_correlations_have_a_p_value():
+    rows, order = make_study(12)
+    place = ("tf", "rank", "trimmed_mean")
+    line = {"value": 0.5, "ci_low": 0.25, "ci_high": 0.75, "p": 0.0421}
+    relations = {(*place, other, "pearson"): line for other in ("similarity", "reference")}
+    stages, named = select_stages(rows, order), [("reference", "claude")]
+    with use_style():
+        figure = draw_stages(stages, relations, "trimmed-mean", "AI", Summary(), named)
+    *_, bands, counts = figure.get_suptitle().split("\n")
+    assert bands == "Bands: 95 % intervals" and counts.startswith("n: ") and "claude pairs, " in counts
+    left, right = figure.axes[2:4]
+    assert left.get_title(loc="left") == "with similarity r = 0.50, p = 0.042 [0.25, 0.75]"
+    assert right.get_title(loc="left") == "r = 0.50, p = 0.042 [0.25, 0.75]"
+    assert figure.axes[0].get_ylabel().startswith("claude\n")
+    assert [axes.get_xlabel() for axes in figure.axes if "rank" in axes.get_xlabel()] == ["Claude rank"]
+
+
 def test_a_domain_order_names_what_fits_and_all_that_is_trained_on():
     for count in (13, 165):
         order = make_order(np.linspace(0.1, 0.9, count).tolist())

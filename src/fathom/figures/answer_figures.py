@@ -12,19 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
+from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import (
-    PanelRow,
-    add_legend,
-    draw_values,
-    list_handles,
-    make_panels,
-    measure_columns,
-    name_rows,
-    wrap_column,
-)
 from fathom.figures.style import (
     SERIES_COLORS,
     SERIES_MARKERS,
@@ -48,6 +40,8 @@ if TYPE_CHECKING:
     from matplotlib.projections.polar import PolarAxes
 
 
+Kind = tuple[str, str, str]
+"""Form, level and metric."""
 SHOWN = (
     ("binary", "memorise", "accuracy"),
     ("multiple-choice", "understand", "accuracy"),
@@ -60,7 +54,7 @@ SHOWN = (
     ("open", "create", "bleu_2"),
     ("open", "create", "bleu_4"),
 )
-"""Form, level and metric of the columns of the paper's Table 3, which are the spokes of its radar charts."""
+"""Columns of the paper's Table 3, which are the spokes of its radar charts."""
 LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
 """The metric of each form and level that has a panel."""
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
@@ -72,29 +66,46 @@ def draw_answers_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) 
     is_radar = parts["figure"] == "radar"
     rows = read_rows(inputs["scores"], QUESTION_SCORES)
     own = _select(rows, parts["set"], SHOWN if is_radar else LEADING)
-    figure = draw_radar(own, parts["set"], settings.bases) if is_radar else draw_scores(own, parts["set"])
-    return figure, (QUESTION_SCORES, own)
+    if is_radar:
+        return draw_radar(own, parts["set"], settings.bases), (QUESTION_SCORES, own)
+    return draw_scores(own, parts["set"], settings.summary, settings.bases), (QUESTION_SCORES, own)
 
 
-def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
+def draw_scores(
+    rows: Sequence[Row], title: str, settings: Summary, bases: Mapping[str, str] | None = None
+) -> "Figure":
     """Draw a panel for each form and level, models by prompting; call it inside `use_style`."""
-    spokes = [each for each in LEADING if any(_is_of(row, each) for row in rows)]
+    spokes = _list_kinds(rows, LEADING)
     models = list(dict.fromkeys(row["model"] for row in rows))
+    names = name_trained(models, bases or {})
     height = 1.5 + 0.32 * len(models)
-    figure, grid = make_panels(len(spokes), 3, (0.0, 3.1), (1.2, height), 4.5, sharey=True)
-    figure.suptitle(wrap_name(clean_name(title), 70))
+    figure, grid = panels.make_panels(len(spokes), 3, (0.0, 3.1), (1.4, height), 4.5, sharey=True)
+    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\n{panels.describe_intervals(settings)}")
     for axes, spoke in zip(grid.flat, spokes, strict=False):
-        _draw_panel(axes, [row for row in rows if _is_of(row, spoke)], models)
+        own = [row for row in rows if _find_kind(row) == spoke]
+        _draw_panel(axes, own, names)
         form, level, metric = spoke
-        axes.set_title(f"{form}, {level}")
+        count = panels.describe_count([row["questions"] for row in own], "question")
+        axes.set_title(f"{form}, {level}\n{count}")
         axes.set_xlabel(METRICS[metric].label)
         if form in CHANCE:
             axes.axvline(CHANCE[form], color="#999999", linestyle=":", zorder=0)
-    add_legend(figure, list_handles(grid.flat[0]), len(_LOOKS))
+    panels.add_legend(figure, panels.list_handles(grid.flat[0]), len(_LOOKS))
     return figure
 
 
-def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
+def name_trained(models: Sequence[str], bases: Mapping[str, str]) -> dict[str, str]:
+    """Return short names of models; one that was trained has that of its base, and says so."""
+    short = shorten_names(models)
+    named = {
+        model: f"{short[bases[model]]}, trained" if bases.get(model) in short else name
+        for model, name in short.items()
+    }
+    return named if len({*named.values()}) == len(named) else short
+
+
+def _draw_panel(axes: "Axes", rows: Sequence[Row], names: Mapping[str, str]) -> None:
+    models = [*names]
     promptings = [name for name in _LOOKS if any(row["prompting"] == name for row in rows)]
     for place, prompting in enumerate(promptings):
         own = {row["model"]: row for row in rows if row["prompting"] == prompting and not isnan(row["value"])}
@@ -106,7 +117,7 @@ def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> Non
             values, heights, xerr=measure_ends(own.values()), color=color, marker=marker, linestyle="none",
             label=prompting, markersize=4,
         )  # fmt: skip
-    name_rows(axes, [wrap_name(name, 24) for name in shorten_names(models).values()])
+    panels.name_rows(axes, [wrap_name(name, 24) for name in names.values()])
     axes.set_xlim(-0.02, 1.02)
 
 
@@ -121,10 +132,10 @@ def measure_ends(rows: Iterable[Row]) -> list[list[float]]:
 
 def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Figure":
     """Draw a chart for each family of models, a line for each model and prompting; inside `use_style`."""
-    spokes = [each for each in SHOWN if any(_is_of(row, each) for row in rows)]
+    spokes = _list_kinds(rows, SHOWN)
     families = _group(list(dict.fromkeys(row["model"] for row in rows)), bases)
     polar = {"projection": "polar"}
-    figure, grid = make_panels(len(families), 3, (0.0, 5.0), (1.3, 4.0), 5.4, subplot_kw=polar)
+    figure, grid = panels.make_panels(len(families), 3, (0.0, 5.0), (1.3, 4.0), 5.4, subplot_kw=polar)
     figure.suptitle(wrap_name(clean_name(title), 70))
     for axes, (first, models) in zip(grid.flat, families.items(), strict=False):
         for (place, model), prompting in product(enumerate(models), _LOOKS):
@@ -133,7 +144,7 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
                 _draw_line(axes, own, spokes, prompting, place)
         _name_spokes(axes, spokes)
         axes.set_title(_name_family(models) or first, pad=32, fontsize=10)
-    add_legend(figure, list_handles(*grid.flat), len(_LOOKS))
+    panels.add_legend(figure, panels.list_handles(*grid.flat), len(_LOOKS))
     return figure
 
 
@@ -145,11 +156,11 @@ def _name_family(models: Sequence[str]) -> str:
 
 
 def _draw_line(
-    axes: "PolarAxes", rows: Sequence[Row], spokes: Sequence[tuple[str, str, str]], prompting: str, place: int
+    axes: "PolarAxes", rows: Sequence[Row], spokes: Sequence[Kind], prompting: str, place: int
 ) -> None:
     """Draw one closed line; a missing value leaves a gap."""
-    values = [next((row["value"] for row in rows if _is_of(row, spoke)), nan) for spoke in spokes]
-    angles = [2 * pi * number / len(spokes) for number in range(len(spokes))]
+    values = [next((row["value"] for row in rows if _find_kind(row) == spoke), nan) for spoke in spokes]
+    angles = _divide_circle(len(spokes))
     color, marker = _LOOKS[prompting]
     label = prompting if place == 0 else f"{prompting}, trained" + (f" ({place})" if place > 1 else "")
     axes.plot(
@@ -158,7 +169,11 @@ def _draw_line(
     )  # fmt: skip
 
 
-def _name_spokes(axes: "PolarAxes", spokes: Sequence[tuple[str, str, str]]) -> None:
+def _divide_circle(parts: int) -> list[float]:
+    return [2 * pi * number / parts for number in range(parts)]
+
+
+def _name_spokes(axes: "PolarAxes", spokes: Sequence[Kind]) -> None:
     """Label the spokes, the first at the top."""
     short = {"multiple-choice": "choice", "multiple-answer": "answers"}
     of_level = {form: "" for form, *_ in spokes} | {"multiple-answer": " ({})"}
@@ -168,7 +183,7 @@ def _name_spokes(axes: "PolarAxes", spokes: Sequence[tuple[str, str, str]]) -> N
     ]
     axes.set_theta_offset(pi / 2)
     axes.set_theta_direction(-1)
-    angles = [2 * pi * number / len(spokes) for number in range(len(spokes))]
+    angles = _divide_circle(len(spokes))
     axes.set_xticks(angles, [])
     for angle, name in zip(angles, names, strict=True):
         side = "center" if abs(sin(angle)) < 0.1 else "left" if sin(angle) > 0 else "right"
@@ -189,16 +204,11 @@ def _group(models: Sequence[str], bases: Mapping[str, str]) -> dict[str, list[st
     return found
 
 
-def _select(rows: Iterable[Row], name: str, wanted: Sequence[tuple[str, str, str]]) -> list[Row]:
-    own = [row for row in rows if row["set"] == name and not row["template"]]
-    found = [row for row in own if any(_is_of(row, each) for each in wanted)]
+def _select(rows: Iterable[Row], name: str, wanted: Sequence[Kind]) -> list[Row]:
+    found = [row for row in rows if row["set"] == name and not row["template"] and _find_kind(row) in wanted]
     if not found:
         raise InputError(f"there are no scores of {name}", "question-scores.csv", "let a model answer it")
     return found
-
-
-def _is_of(row: Row, spoke: tuple[str, str, str]) -> bool:
-    return (row["form"], row["level"], row["metric"]) == spoke
 
 
 _PARAMETERS = (("t_d", "questions"), ("t_c", "records"))
@@ -214,48 +224,53 @@ def draw_thresholds_figure(inputs: Inputs, parts: Parts, settings: FigureSetting
     if not own:
         hint = "let a model answer it"
         raise InputError(f"there are no scores of {parts['set']}", str(inputs["scores"]), hint)
-    return draw_answer_thresholds(own, parts["set"]), (QUESTION_THRESHOLDS, own)
+    figure = draw_answer_thresholds(own, parts["set"], settings.summary, settings.bases)
+    return figure, (QUESTION_THRESHOLDS, own)
 
 
-def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":
+def draw_answer_thresholds(
+    rows: Sequence[Row], title: str, settings: Summary, bases: Mapping[str, str] | None = None
+) -> "Figure":
     """Draw a row of panels for each threshold, one for each form and level; call it inside `use_style`."""
-    kinds = [kind for kind in LEADING if any(_find_kind(row) == kind for row in rows)]
+    kinds = _list_kinds(rows, LEADING)
     models = list(dict.fromkeys(row["model"] for row in rows))
+    names = name_trained(models, bases or {})
     drawn = [each for each in _PARAMETERS if any(row["parameter"] == each[0] for row in rows)]
-    figure = make_figure(max(4.5, 2.9 * len(kinds)), 0.9 + 2.5 * len(drawn))
-    figure.suptitle(wrap_name(clean_name(title), 70))
+    figure = make_figure(max(4.5, 2.9 * len(kinds)), 1.1 + 2.7 * len(drawn))
+    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\n{panels.describe_intervals(settings)}")
     grid = figure.subplots(len(drawn), len(kinds), squeeze=False)
     for line, (parameter, what) in zip(grid, drawn, strict=True):
         own = [row for row in rows if row["parameter"] == parameter]
         columns = list(dict.fromkeys((_label(row), row["size"]) for row in own))
         for axes, kind in zip(line, kinds, strict=True):
-            _draw_thresholds(axes, [row for row in own if _find_kind(row) == kind], models, columns)
+            some = [row for row in own if _find_kind(row) == kind]
+            _draw_thresholds(axes, some, names, columns)
             form, level, metric = kind
-            axes.set_title(f"{form}, {level}")
+            count = panels.describe_count([row["questions"] for row in some], "question")
+            axes.set_title(f"{form}, {level}\n{count}")
             axes.set_ylabel(METRICS[metric].label)
             axes.set_xlabel(f"{parameter}, and {what}")
             if form in _CLOSED:
                 axes.set_ylim(-0.02, 1.02)
-    handles = {wrap_name(label, 40): handle for label, handle in list_handles(grid.flat[0]).items()}
-    add_legend(figure, handles, min(3, len(handles)))
+    handles = {wrap_name(label, 40): handle for label, handle in panels.list_handles(grid.flat[0]).items()}
+    panels.add_legend(figure, handles, min(3, len(handles)))
     return figure
 
 
 def _draw_thresholds(
-    axes: "Axes", rows: Sequence[Row], models: Sequence[str], columns: Sequence[tuple[str, int]]
+    axes: "Axes", rows: Sequence[Row], names: Mapping[str, str], columns: Sequence[tuple[str, int]]
 ) -> None:
     """Draw the scores of one form and level, a line for each model, with intervals."""
-    for place, (model, name) in enumerate(shorten_names(models).items()):
+    for place, (model, name) in enumerate(names.items()):
         own = {_label(row): row for row in rows if row["model"] == model and not isnan(row["value"])}
-        shift = 0.12 * (place - (len(models) - 1) / 2)
+        shift = 0.12 * (place - (len(names) - 1) / 2)
         where = [number + shift for number, (threshold, _) in enumerate(columns) if threshold in own]
         found = [own[threshold] for threshold, _ in columns if threshold in own]
         axes.errorbar(
             where, [row["value"] for row in found], yerr=measure_ends(found), label=name, color=f"C{place}",
             marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.1, clip_on=False,
         )  # fmt: skip
-    names = [f"{threshold}\n{size:,}" for threshold, size in columns]
-    axes.set_xticks(range(len(columns)), names)
+    axes.set_xticks(range(len(columns)), [f"{threshold}\n{size:,}" for threshold, size in columns])
     axes.set_xlim(-0.5, len(columns) - 0.5)
     axes.set_ylim(bottom=0)
 
@@ -264,8 +279,13 @@ def _label(row: Row) -> str:
     return "none" if isnan(row["threshold"]) else f"{row['threshold']:g}"
 
 
-def _find_kind(row: Row) -> tuple[str, str, str]:
+def _find_kind(row: Row) -> Kind:
     return row["form"], row["level"], row["metric"]
+
+
+def _list_kinds(rows: Sequence[Row], known: Sequence[Kind]) -> list[Kind]:
+    found = {_find_kind(row) for row in rows}
+    return [kind for kind in known if kind in found]
 
 
 _WIDTH, _NAMES, _MARGIN = 8.6, 1.75, 0.2
@@ -351,7 +371,6 @@ _TITLES = {
     ORDERS: "Accuracy by the order of the options",
 }
 _WAYS = {"letter": "the most likely letter", "text": "the letter in what a model writes"}
-_CHOICE_LINES = ("-", "--", ":", "-.")
 _LEAST, _HEIGHT = 7.2, 2.5  # inches: of the figure, of axes
 
 
@@ -381,19 +400,22 @@ def read_accuracy(path: Path | str, factor: str, way: str) -> list[Row]:
 def draw_choices_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw accuracy by how questions were asked, one factor and one way of answering."""
     asked = read_accuracy(inputs["accuracy"], parts["factor"], parts["way"])
-    draw = draw_orders if parts["factor"] == ORDERS else draw_factor
-    return draw(asked, parts["factor"], parts["way"]), (CHOICE_ACCURACY, asked)
+    if parts["factor"] == ORDERS:
+        return draw_orders(asked, parts["way"]), (CHOICE_ACCURACY, asked)
+    figure = draw_factor(asked, parts["factor"], parts["way"], settings.summary)
+    return figure, (CHOICE_ACCURACY, asked)
 
 
-def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
+def draw_factor(asked: Sequence[Row], factor: str, way: str, settings: Summary) -> "Figure":
     """Draw accuracy, and its relative change from the baseline, a band for each model; inside `use_style`."""
     from matplotlib.ticker import PercentFormatter
 
     models = list(dict.fromkeys(each["model"] for each in asked))
     looks = _style(asked)
-    columns = measure_columns([wrap_column(model) for model in models], len(looks))
+    names = shorten_names(models).values()
+    columns = panels.measure_columns([panels.wrap_column(name) for name in names], len(looks))
     width = max(_LEAST, 1.1 + columns.width * len(models))
-    height = 1.5 + 0.24 * -(-len(looks) // 4) + columns.below + 2 * _HEIGHT
+    height = 1.7 + 0.24 * -(-len(looks) // 4) + columns.below + 2 * _HEIGHT
     figure = make_figure(width, height)
     top, bottom = figure.subplots(2, 1, sharex=True)
     for axes, *ends in (
@@ -402,14 +424,14 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
     ):
         for number, (variation, look) in enumerate(looks.items()):
             rows = [
-                PanelRow(
+                panels.PanelRow(
                     columns.place(models.index(each["model"]), number), look, *(each[end] for end in ends)
                 )
                 for each in asked
                 if each["variation"] == variation and not isnan(each[ends[0]])
             ]
             if rows:
-                draw_values(axes, look, rows, 1.0, 4.5, upright=True).set_label(look.label)
+                panels.draw_values(axes, look, rows, 1.0, 4.5, upright=True).set_label(look.label)
         axes.locator_params(axis="y", nbins=6)
     for axes, level in ((top, _GUESSING), (bottom, 0)):
         axes.axhline(level, color="0.4", linewidth=0.9, linestyle="--", zorder=1)
@@ -417,12 +439,13 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
     top.set_ylabel("accuracy (dashed: guessing)")
     bottom.set_ylabel("change from the baseline,\nrelative to its accuracy")
     bottom.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    figure.suptitle(f"{_TITLES[factor]}\n{_tell(asked, way)}", fontsize=10.5)
-    add_legend(figure, list_handles(top), 4)
+    title = f"{_TITLES[factor]}\n{_tell(asked, way)}\n{panels.describe_intervals(settings)}"
+    figure.suptitle(title, fontsize=10.5)
+    panels.add_legend(figure, panels.list_handles(top), 4)
     return figure
 
 
-def draw_orders(asked: Sequence[Row], factor: str, way: str) -> "Figure":
+def draw_orders(asked: Sequence[Row], way: str) -> "Figure":
     """Draw accuracy over the orders of the options, a line for each model; call it inside `use_style`."""
     names = list(dict.fromkeys(each["variation"] for each in asked))
     models = list(dict.fromkeys(each["model"] for each in asked))
@@ -434,20 +457,17 @@ def draw_orders(asked: Sequence[Row], factor: str, way: str) -> "Figure":
         shares = {each["variation"]: each["accuracy"] for each in asked if each["model"] == model}
         known = [name for name in names if name in shares]
         axes.plot(
-            [names.index(name) for name in known],
-            [shares[name] for name in known],
+            [names.index(name) for name in known], [shares[name] for name in known],
             color=SERIES_COLORS[place % len(SERIES_COLORS)],
-            linestyle=_CHOICE_LINES[place // len(SERIES_COLORS) % len(_CHOICE_LINES)],
-            marker=SERIES_MARKERS[place % len(SERIES_MARKERS)],
-            markersize=5,
-            label=short[model],
+            linestyle=_LINES[place // len(SERIES_COLORS) % len(_LINES)][0],
+            marker=SERIES_MARKERS[place % len(SERIES_MARKERS)], markersize=5, label=short[model],
             clip_on=False,  # marks at 0 are whole
-        )
+        )  # fmt: skip
     axes.axhline(_GUESSING, color="0.4", linewidth=0.9, linestyle="--", zorder=1)
     axes.set_xticks(range(len(names)), [_label_variation(name) for name in names], rotation=40, ha="right")
     axes.set_ylabel("accuracy (dashed: guessing)")
     axes.set_ylim(bottom=0)
-    axes.set_title(f"{_TITLES[factor]}\n{_tell(asked, way)}")
+    axes.set_title(f"{_TITLES[ORDERS]}\n{_tell(asked, way)}")
     figure.legend(loc="outside right upper")
     return figure
 
@@ -466,16 +486,16 @@ def _style(asked: Sequence[Row]) -> dict[str, Series]:
     ordered = sorted(names, key=lambda name: name not in baselines)
     looks = {}
     for place, name in enumerate(ordered):
-        plain = Series(_label_variation(name), "#000000", "o", True, "-")
-        looks[name] = (
-            plain if name in baselines else style_series(_label_variation(name), place - len(baselines))
-        )
+        label = _label_variation(name)
+        plain = Series(label, "#000000", "o", True, "-")
+        looks[name] = plain if name in baselines else style_series(label, place - len(baselines))
     return looks
 
 
 def _label_variation(name: str) -> str:
+    if name == "as-shipped":
+        return "as shipped"
     kind, _, rest = name.partition("-")
-    plain = {"as-shipped": "as shipped"}
     words = {
         "examples": "examples",
         "options": "options",
@@ -483,4 +503,4 @@ def _label_variation(name: str) -> str:
         "order": "moved by",
         "style": "",
     }
-    return plain.get(name) or f"{words[kind]} {rest.replace('-', ' ')}".strip()
+    return f"{words[kind]} {rest.replace('-', ' ')}".strip()

@@ -37,8 +37,8 @@ RANKING_FIGURES = (
     ),
     Figure(
         "ranking-means", "Agreement of benchmarks", "ranking.{figure}", "ranking_agreement.draw_figure",
-        reads=_name_tables("means", "categories"), of={"": "rankings"}, target="rankings",
-        section="Rankings", made_by="rankings",
+        reads=_name_tables("means", "categories", "agreement"), of={"": "rankings"}, target="rankings",
+        section="Rankings", made_by="rankings", settings=("summary",),
         values={"figure": {
             "mean-tau": "mean tau of each",
             "mean-tau-significant": "mean tau of each, significant differences",
@@ -102,7 +102,7 @@ RANKING_FIGURES = (
         "ranking-components", "Principal components", "ranking.{figure}",
         "ranking_agreement.draw_components_figure",
         reads=_name_tables("pca", "pc1", "agreement", "means"), of={"figure": "component_figures"},
-        target="rankings", section="Rankings", made_by="rankings", settings=("ranking",),
+        target="rankings", section="Rankings", made_by="rankings", settings=("ranking", "summary"),
         values={"figure": {"pca": "of all models", "pca-family": "of one family",
                            "pc1-compute": "the first against compute", "pc1-scores": "the first by model"}},
         shown=(Shown("principal components of all models", _PAPER, "Fig. 6", {"figure": "pca"}),
@@ -264,7 +264,7 @@ QUESTION_FIGURES = (
     Figure(
         "answers", "Answers to questions", "{set}.{figure}", "answer_figures.draw_answers_figure",
         reads={"scores": paths.QUESTION_SCORES}, of={"set": "answered_sets"}, target="questions",
-        section="Questions", made_by="courses", settings=("bases",),
+        section="Questions", made_by="courses", settings=("bases", "summary"),
         values={"figure": {"scores": "scores by form and level", "radar": "radar charts"}},
         shown=(Shown("radar charts, frozen and trained models", "CompComp", "Fig. 6", {"figure": "radar"},
                      differs=_ARXIV),
@@ -274,7 +274,8 @@ QUESTION_FIGURES = (
         How models answer the questions of {set}, by prompting: the question alone, after answered
         questions, and after the nearest records. In panels by form and level: accuracy, the mean F1 of
         the options, or BLEU-4, with 95 % intervals from a bootstrap over questions; dotted: chance. In
-        radar charts, the columns of the paper's Table 3; dashed: trained on records and questions.
+        radar charts, the columns of the paper's Table 3; dashed: trained. Trained models have learned from
+        records and questions; the table beside the figure has their whole names.
 
         All scores are in question-scores.csv, paired differences in question-differences.csv.""",
     ),
@@ -282,7 +283,7 @@ QUESTION_FIGURES = (
         "answers-by-threshold", "Answers by threshold", "{set}.answers-by-threshold",
         "answer_figures.draw_thresholds_figure",
         reads={"scores": paths.QUESTION_THRESHOLDS}, of={"set": "threshold_sets"}, target="questions",
-        section="Questions", made_by="courses",
+        section="Questions", made_by="courses", settings=("bases", "summary"),
         shown=(Shown("scores by t_d and t_c", "CompComp", "Table 4",
                      differs=f"{_ARXIV}; {_FEWER}; not without t_d"),),
         caption="""
@@ -297,7 +298,7 @@ QUESTION_FIGURES = (
     Figure(
         "choices", "Multiple choice", "choices.{factor}.{way}", "answer_figures.draw_choices_figure",
         reads={"accuracy": paths.CHOICES.of(table="accuracy")}, of={"factor way": "varied_choices"},
-        target="choices", section="Multiple choice", made_by="choices, choices-demo",
+        target="choices", section="Multiple choice", made_by="choices, choices-demo", settings=("summary",),
         values={"factor": {"examples": "order of options in the examples",
                            "options": "order of options in the questions", "styles": "styles of the prompt",
                            "orders": "orders of the options"},

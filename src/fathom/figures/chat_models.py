@@ -1,26 +1,21 @@
 """Chat models less their bases, the alignment tax, by domain and family [RawCorpora, Fig. 24]."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
+from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import (
-    Columns,
-    PanelRow,
-    add_legend,
-    draw_values,
-    list_handles,
-    measure_columns,
-    wrap_column,
-)
-from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, style_series
+from fathom.figures.style import Series, clean_name, label_variant, make_figure, style_series
 from fathom.io.contracts.figures import CHAT_MODELS
 from fathom.io.contracts.statistics import COMPARISONS
 from fathom.io.delimited import Row, read_rows
-from fathom.statistics.aggregates import STATISTICS
+from fathom.statistics.aggregates import TRIMMED_MEAN
+from fathom.statistics.metrics import RANK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,13 +37,16 @@ def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Row]:
     places = {frozenset(pair[:2]): pair for pair in pairs}
     for row in read_rows(comparisons, COMPARISONS):
         pair = places.get(frozenset((row["better"], row["worse"])))
-        if row["metric"] != "rank" or pair is None:
+        if row["metric"] != RANK.name or pair is None:
             continue
         (chat, base, family), ends = pair, [row[name] for name in ("difference", "ci_low", "ci_high")]
         if row["better"] != base:
             ends = [-ends[0], -ends[2], -ends[1]]
-        place = [row[name] for name in ("domain", "variant", "aggregate")]
-        line = (*place, family, chat, base, *ends, row["p"], row["p_adjusted"], row["apart"])
+        place, tests = (
+            [row[name] for name in names]
+            for names in (("domain", "variant", "aggregate"), ("p", "p_adjusted", "apart", "pairs"))
+        )
+        line = (*place, family, chat, base, *ends, *tests)
         found[pair].append(dict(zip(CHAT_MODELS.names, line, strict=True)))
     taxes = [tax for some in found.values() for tax in some]
     if not taxes:
@@ -66,14 +64,16 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     untitled = {tax["domain"]: tax["domain"] for tax in taxes}
     # in the order of the configuration: a key keeps its first place
     titles = {**settings.titles, **untitled, **settings.titles}
-    drawn = [tax for tax in taxes if tax["aggregate"] == "trimmed_mean"]
+    drawn = [tax for tax in taxes if tax["aggregate"] == TRIMMED_MEAN.name]
     pairs = list(dict.fromkeys((tax["chat"], tax["base"]) for tax in drawn))
     domains = [domain for domain in titles if any(tax["domain"] == domain for tax in drawn)]
     looks = {name: style_series(clean_name(titles[name]), place) for place, name in enumerate(domains)}
-    names = [f"{wrap_column(chat)}\n− {wrap_column(base)}" for chat, base in pairs]
-    columns = measure_columns(names, len(domains))
+    short = {name: panels.wrap_column(text) for name, text in shorten_names(chain(*pairs)).items()}
+    columns = panels.measure_columns(
+        [f"{short[chat]}\n− {short[base]}" for chat, base in pairs], len(domains)
+    )
     variants = [name for name in (*VARIANTS, REFERENCE) if any(tax["variant"] == name for tax in drawn)]
-    width = 0.5 + max(_WIDTH, _AXIS + columns.width * len(pairs)) * len(variants)
+    width = max(_WIDTH, _AXIS + columns.width * len(pairs)) * len(variants)
     widest = max(len(look.label) for look in looks.values())
     beside = min(len(domains), max(1, int(width / (0.6 + 0.085 * widest))))  # domains in a line of the legend
     figure = make_figure(width, 1.0 + 0.2 * -(-len(domains) // beside) + _HEIGHT + columns.below)
@@ -81,10 +81,12 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     for axes, variant in zip(grid, variants, strict=True):
         some = [tax for tax in drawn if tax["variant"] == variant]
         _draw_benchmark(axes, some, pairs, looks, columns)
-        axes.set_title(VARIANT_SERIES[variant].label)
-    label = f"{100 * settings.summary.trim:.4g} % {STATISTICS['trimmed_mean'].label}"
-    figure.supylabel(f"rank of the chat model less that of its base\n({label}); above 0: worse", fontsize=9)
-    add_legend(figure, list_handles(*grid), beside, loc="outside upper center")
+        count = panels.describe_count([tax["pairs"] for tax in some], "pair")
+        axes.set_title(f"{label_variant(variant)}: {count}")
+    label = f"{panels.format_share(settings.summary.trim)} {TRIMMED_MEAN.label}; above 0: worse"
+    whiskers = panels.describe_intervals(settings.summary)
+    figure.supylabel(f"rank of the chat model less that of its base\n({label})\n{whiskers}", fontsize=9)
+    panels.add_legend(figure, panels.list_handles(*grid), beside, loc="outside upper center")
     return figure, (CHAT_MODELS, taxes)
 
 
@@ -93,12 +95,12 @@ def _draw_benchmark(
     taxes: Sequence[Row],
     pairs: Sequence[tuple[str, str]],
     looks: Mapping[str, Series],
-    columns: Columns,
+    columns: panels.Columns,
 ) -> None:
     axes.axhline(0, color="0.6", linewidth=0.8)
     for number, (domain, look) in enumerate(looks.items()):
         rows = [
-            PanelRow(
+            panels.PanelRow(
                 columns.place(pairs.index((tax["chat"], tax["base"])), number),
                 look,
                 *(tax[end] for end in ("difference", "ci_low", "ci_high")),
@@ -107,5 +109,5 @@ def _draw_benchmark(
             if tax["domain"] == domain
         ]
         if rows:
-            draw_values(axes, look, rows, upright=True).set_label(look.label)
+            panels.draw_values(axes, look, rows, upright=True).set_label(look.label)
     columns.name(axes)

@@ -14,7 +14,7 @@ from fathom.config.benchmark import VARIANTS
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import add_legend, list_handles, make_panels
-from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, wrap_name
+from fathom.figures.style import VARIANT_SERIES, Series, clean_name, label_variant, make_figure, wrap_name
 from fathom.io import paths
 from fathom.io.contracts.coverage import CORRELATIONS_VARIED, COVERAGE_MAP, EXPANSION_MAP, OTHERS_MAP
 from fathom.io.contracts.figures import BENCHMARKS_MAP, EXPANSIONS_MAP
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 # dark to light, to be distinguishable in grey; markers differ as well
 _COVERED, _GAP, _PAIR = ("#BBBBBB", "."), ("#E69F00", "x"), ("#0072B2", "o")
 _OUTSIDE, _HELD, _NEW = ("#CCCCCC", "."), ("#56B4E9", "o"), ("#D55E00", "^")
-_RECORD, _FIRST, _LATER = ("#CCCCCC", "."), ("#0072B2", "o"), ("#D55E00", "^")
 _PANELS = 6
 """Rounds that a figure shows: the first ones and the last."""
 _CROWD = 1500
@@ -47,8 +46,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     contract, draw = EXPANSION_MAP, draw_expansion
     title = settings.title or parts.get("domain") or parts["set"]
     if "variant" in parts:
-        label = VARIANT_SERIES[parts["variant"]].label if parts["variant"] in VARIANTS else parts["variant"]
-        contract, draw, title = COVERAGE_MAP, draw_benchmark, f"{title}: {label} benchmark"
+        title = f"{title}: {label_variant(parts['variant'])} benchmark"
+        contract, draw = COVERAGE_MAP, draw_benchmark
     elif "set" in parts:
         contract, draw = QUESTION_MAP, draw_questions
     rows = read_table(inputs["map"], contract)
@@ -79,15 +78,23 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
     kept = rows.filter(pl.col("round") > 0).height / max(1, rows.height)
     figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{100 * kept:.0f} % of the sentences shown are kept")
     for axes, number in zip(grid.flat, shown, strict=False):
-        _scatter(
-            axes, rows.filter((pl.col("round") == 0) | (pl.col("round") > number)), _OUTSIDE, "not in it", 9
-        )
-        _scatter(axes, rows.filter(pl.col("round").is_between(1, number - 1)), _HELD, "in it before", 8)
-        _scatter(axes, rows.filter(round=number), _NEW, "joined in this round", 10)
+        outside, held, new = _divide(rows, "round", number)
+        _scatter(axes, outside, _OUTSIDE, "not in it", 9)
+        _scatter(axes, held, _HELD, "in it before", 8)
+        _scatter(axes, new, _NEW, "joined in this round", 10)
         axes.set_title(f"Round {number}")
     name_axes(grid.flat[: max(1, len(shown))], grid.shape[1])
     _add_legend(figure, 3)
     return figure
+
+
+def _divide(rows: pl.DataFrame, phase: str, number: int) -> list[pl.DataFrame]:
+    """Return the points outside a corpus in one of its phases, those that it had before, and the new ones."""
+    when = pl.col(phase)
+    return [
+        rows.filter(which)
+        for which in ((when == 0) | (when > number), when.is_between(1, number - 1), when == number)
+    ]
 
 
 def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
@@ -98,10 +105,10 @@ def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
     for axes, percentile in zip(grid.flat, every, strict=False):
         some = rows.filter(gap_percentile=percentile)
         records, questions = some.filter(kind="record"), some.filter(kind="question")
-        _scatter(axes, records.filter(~pl.col("large")), _RECORD, "record", 14)
+        _scatter(axes, records.filter(~pl.col("large")), _OUTSIDE, "record", 14)
         _scatter(axes, records.filter("large"), _GAP, "record, large gap", 22)
-        _scatter(axes, questions.filter(round=0), _FIRST, "question of the first round", 8)
-        _scatter(axes, questions.filter(pl.col("round") > 0), _LATER, "for a gap, or asked by people", 10)
+        _scatter(axes, questions.filter(round=0), _PAIR, "question of the first round", 8)
+        _scatter(axes, questions.filter(pl.col("round") > 0), _NEW, "for a gap, or asked by people", 10)
         axes.set_title(f"t_d = {percentile:g}: {len(questions):,} questions")
     name_axes(grid.flat[: len(every)], grid.shape[1])
     _add_legend(figure, 2)
@@ -137,7 +144,6 @@ def name_axes(panels: Sequence["Axes"], columns: int = 1) -> None:
             axes.set_ylabel("Second principal component")
 
 
-_SENTENCE = "#CCCCCC"
 _OTHERS = [("#CC79A7", "D"), ("#000000", "v"), ("#E69F00", "P"), ("#56B4E9", "X")]
 """Looks of references that do not lead."""
 _FEW = 200
@@ -188,9 +194,8 @@ def style_benchmarks(variants: Iterable[str], references: Mapping[str, str]) -> 
     """Return the look of each benchmark by variant; references have their names."""
     found, others = dict[str, Series](), iter(_OTHERS * len(references))
     for variant in variants:
-        known = VARIANT_SERIES.get(variant)
-        look = known or Series("", *next(others), True, ":")
-        found[variant] = replace(look, label=clean_name(references.get(variant, look.label or variant)))
+        look = VARIANT_SERIES.get(variant) or Series("", *next(others), True, ":")
+        found[variant] = replace(look, label=label_variant(variant, references))
     return found
 
 
@@ -198,7 +203,7 @@ def _draw_benchmarks(axes: "Axes", rows: pl.DataFrame, looks: Mapping[str, Serie
     """Draw the sentences and the pairs of some benchmarks, points of a PDF as one picture."""
     sentences = rows.filter(kind="sentence")
     places = sentences["x"], sentences["y"]
-    axes.scatter(*places, s=5, c=_SENTENCE, linewidths=0, label="sentence", rasterized=True)
+    axes.scatter(*places, s=5, c="#CCCCCC", linewidths=0, label="sentence", rasterized=True)
     counts = []
     for name, look in looks.items():
         pairs = rows.filter(variant=name)
@@ -211,7 +216,6 @@ def _draw_benchmarks(axes: "Axes", rows: pl.DataFrame, looks: Mapping[str, Serie
     axes.set_title("all benchmarks" if len(looks) > 1 else wrap_name(counts[0], _NAME_WIDTH))
 
 
-_PALE = "#DDDDDD"
 _OTHER_LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "P"),
           ("#56B4E9", "X"), ("#000000", "v"))  # fmt: skip
 """Colours and markers of benchmarks; of more than these the markers are hollow."""
@@ -237,7 +241,7 @@ def draw_others(rows: pl.DataFrame, title: str) -> "Figure":
     figure.suptitle(wrap_name(clean_name(title), 60))
     axes = figure.subplots()
     axes.scatter(
-        sentences["x"], sentences["y"], s=5, c=_PALE, linewidths=0, label="sentence of the domain",
+        sentences["x"], sentences["y"], s=5, c="#DDDDDD", linewidths=0, label="sentence of the domain",
         rasterized=True, zorder=1,
     )  # fmt: skip
     most = max(map(len, questions), default=0)
@@ -257,11 +261,9 @@ def draw_others(rows: pl.DataFrame, title: str) -> "Figure":
 _THRESHOLD_PANELS = (
     ("Share that is kept (%)", (("share_of_sentences", "sentences"), ("share_of_documents", "documents"))),
     ("Share of sentences covered (%)", (("coverage", "this corpus"), ("coverage_at_random", "at random"))),
-    (
-        "Share of pairs alike (redundancy, %)",
-        (("redundancy", "this corpus"), ("redundancy_at_random", "at random")),
-    ),
-)
+    ("Share of pairs alike (redundancy, %)",
+     (("redundancy", "this corpus"), ("redundancy_at_random", "at random"))),
+)  # fmt: skip
 _THRESHOLD_LOOKS = (("#0072B2", "o", "-"), ("#E69F00", "s", "--"))
 
 
@@ -279,9 +281,8 @@ def draw_correlations(rows: Sequence[Row], title: str) -> "Figure":
     figure = make_figure(3.2 * len(_THRESHOLD_PANELS), 3.4)
     figure.suptitle(wrap_name(clean_name(title), 70))
     most = [row["max_correlation"] for row in rows]
-    for axes, (name, lines) in zip(
-        figure.subplots(1, len(_THRESHOLD_PANELS)), _THRESHOLD_PANELS, strict=True
-    ):
+    grid = figure.subplots(1, len(_THRESHOLD_PANELS))
+    for axes, (name, lines) in zip(grid, _THRESHOLD_PANELS, strict=True):
         for (column, label), (color, marker, line) in zip(lines, _THRESHOLD_LOOKS, strict=True):
             values = [100 * row[column] for row in rows]
             axes.plot(most, values, color=color, marker=marker, linestyle=line, label=label, clip_on=False)
@@ -328,7 +329,7 @@ def draw_corpora(rows: pl.DataFrame, titles: Mapping[str, str]) -> "Figure":
     columns = min(_COLUMNS, len(domains))
     blocks = -(-len(domains) // columns)
     figure = make_figure(max(4.2, 0.5 + _PANEL * columns), 1.1 + (0.55 + (_PANEL + 0.2) * _LAST) * blocks)
-    figure.suptitle("Corpora, round by round")
+    figure.suptitle("Corpora, round by round\nAbove: sentences in the corpus, of those shown", fontsize=10)
     grid = figure.subplots(blocks * _LAST, columns, squeeze=False)
     for axes in grid.flat:
         axes.set_visible(False)
@@ -345,15 +346,15 @@ def draw_corpora(rows: pl.DataFrame, titles: Mapping[str, str]) -> "Figure":
 
 def _draw_domain(lines: Any, rows: pl.DataFrame, title: str) -> None:
     """Draw the phases of one domain; above each, the share of its sentences that the corpus then holds."""
-    phase = pl.min_horizontal("round", pl.lit(_LAST))
+    phases = rows.with_columns(phase=pl.min_horizontal("round", pl.lit(_LAST)))
     for number, axes in enumerate(lines, 1):
         axes.set_visible(True)
-        held = rows.filter(phase.is_between(1, number - 1))
-        new = rows.filter(phase == number)
-        _scatter_phase(axes, rows.filter((phase == 0) | (phase > number)), _NOT_HELD, "not in the corpus")
+        outside, held, new = _divide(phases, "phase", number)
+        _scatter_phase(axes, outside, _NOT_HELD, "not in the corpus")
         _scatter_phase(axes, held, _HELD_BEFORE, "in it before")
         _scatter_phase(axes, new, _ADDED, "newly added")
-        share = f"{100 * (len(held) + len(new)) / max(1, len(rows)):.0f} %"
+        kept = len(held) + len(new)
+        share = f"{kept:,} of {len(rows):,} ({100 * kept / max(1, len(rows)):.0f} %)"
         name = f"{wrap_name(clean_name(title), _TITLE_WIDTH)}\n" if number == 1 else ""
         axes.set_title(f"{name}{share}", fontsize=9)
         # the same places in every phase, and the same room for every domain

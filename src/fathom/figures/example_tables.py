@@ -16,7 +16,7 @@ import polars as pl
 from fathom.config.benchmark import VARIANTS
 from fathom.config.examples import Examples as Named
 from fathom.figures.ranking_tables import render_markdown
-from fathom.figures.style import VARIANT_SERIES
+from fathom.figures.style import label_variant
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS, VOCABULARY
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.delimited import read_rows
@@ -248,7 +248,7 @@ def render_page(domains: Sequence[Examples]) -> str:
     for each in domains:
         lists = [dict(_list_entries(each, keyword)) for keyword in each.detailed]
         names = list(lists[0]) if lists else []
-        header = [VARIANT_SERIES[name].label if name in VARIANT_SERIES else name for name in names]
+        header = [label_variant(name) for name in names]
         rows = [
             (keyword, *(", ".join(own[name]) for name in names))
             for keyword, own in zip(each.detailed, lists, strict=True)

@@ -9,7 +9,7 @@ domain [RawCorpora, Fig. 9], [BeyondBenchmarks, Fig. 5].
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,25 @@ from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, require_known
-from fathom.figures.panels import PLAIN, add_benchmarks, add_legend, make_panels
-from fathom.figures.style import RANKING_COLORS, VARIANT_SERIES, Series, clean_name, number_ticks, wrap_name
+from fathom.figures.panels import (
+    PLAIN,
+    add_benchmarks,
+    add_legend,
+    describe_intervals,
+    describe_items,
+    format_share,
+    make_panels,
+)
+from fathom.figures.style import (
+    RANKING_COLORS,
+    VARIANT_SERIES,
+    References,
+    Series,
+    clean_name,
+    label_variant,
+    number_ticks,
+    wrap_name,
+)
 from fathom.io.contracts.studies import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import MEAN, MEDIAN, STATISTICS, TRIMMED_MEAN
@@ -84,23 +101,22 @@ def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw one track on one domain."""
     rows = read_track(inputs["following"], parts["track"], parts["domain"])
-    return draw_track(rows, settings.title or parts["domain"], settings.summary), (
-        FOLLOWING,
-        rows.rows(named=True),
-    )
+    title = settings.title or parts["domain"]
+    figure = draw_track(rows, title, settings.summary, settings.references)
+    return figure, (FOLLOWING, rows.rows(named=True))
 
 
-def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
+def draw_track(rows: pl.DataFrame, title: str, settings: Summary, references: References = ()) -> "Figure":
     """Draw one track on one domain; call it inside `use_style`."""
     time = _choose_time(rows)
     shown = [panel for panel in OVER_TIME if not rows.filter(metric=panel[0], aggregate=panel[1]).is_empty()]
-    figure, grid = make_panels(len(shown), 3, (0.0, 3.1), (1.2, 2.4), 6.0)
+    figure, grid = make_panels(len(shown), 3, (0.0, 3.1), (1.4, 2.4), 6.0)
     columns = grid.shape[1]
-    figure.suptitle(_describe(rows, title, settings))
+    figure.suptitle(f"{_describe(rows, title, settings)}\n{count_items(rows, references)}")
     handles: dict[str, Any] = {}
     for place, (axes, (metric, aggregate, label)) in enumerate(zip(grid.flat, shown, strict=False)):
         some = rows.filter(metric=metric, aggregate=aggregate)
-        handles |= _draw_panel(axes, some, time)
+        handles |= _draw_panel(axes, some, time, references)
         axes.set_ylabel(wrap_name(label_panel((metric, aggregate, label), settings), _HIGH))
         if place >= len(shown) - columns:
             axes.set_xlabel(time.label)
@@ -113,7 +129,7 @@ def label_panel(panel: tuple[str, str, str], settings: Summary) -> str:
     """Return the label of a panel, with the share of a trimmed mean."""
     _, aggregate, label = panel
     trimmed = aggregate == TRIMMED_MEAN.name
-    return f"{100 * settings.trim:.4g} % {label}" if trimmed else label[0].upper() + label[1:]
+    return f"{format_share(settings.trim)} {label}" if trimmed else label[0].upper() + label[1:]
 
 
 def _choose_time(rows: pl.DataFrame) -> Time:
@@ -135,14 +151,17 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
     path = [base[0], *_name_stages(rows["track"][0], stages)] if stages else [rows["track"][0]]
     seeds = [seed for seed in rows["seed"].unique().sort() if seed != ALL_SEEDS]
     several = len(seeds) > 1
-    bands = f"Bands: {100 * settings.confidence:.4g} % intervals" + (
-        " of the mean over seeds" if several else ""
-    )
-    thin = f"; thin lines: {len(seeds)} seeds" if several else ""
+    bands = describe_intervals(settings, "Bands")
+    thin = f" of the mean over seeds; thin lines: {len(seeds)} seeds" if several else ""
     if not rows["noise"].is_nan().all():
         thin += f"\nWhiskers: {_DEVIATIONS} × noise of a step"
     heading = wrap_name(f"{clean_name(title)}: {' > '.join(map(clean_name, path))}", 78)
     return f"{heading}\n{bands}{thin}{describe_stand_ins(rows)}"
+
+
+def count_items(rows: pl.DataFrame, references: References = ()) -> str:
+    """Return how many pairs, documents and keywords stand behind rows under FOLLOWING."""
+    return describe_items(rows.select("variant", "items").unique().iter_rows(), references)
 
 
 def _name_stages(track: str, stages: Sequence[tuple[str, int, int]]) -> list[str]:
@@ -175,10 +194,10 @@ def _list_stages(rows: pl.DataFrame) -> list[tuple[str, int, int]]:
     return list(zip(ends["trained_on"].to_list(), starts, ends["step"].to_list(), strict=False))
 
 
-def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time) -> dict[str, Any]:
+def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time, references: References) -> dict[str, Any]:
     """Draw one metric: a line with its band for each variant, thin lines of seeds; return legend handles."""
     handles = {}
-    for look, some in list_curves(rows.sort("step", "tokens", maintain_order=True)):
+    for look, some in list_curves(rows.sort("step", "tokens", maintain_order=True), references):
         style: dict[str, Any] = {"color": look.color, "linestyle": look.line}
         main = some.filter(seed=ALL_SEEDS)
         for seed in some["seed"].unique().sort() if len(main) else []:
@@ -187,16 +206,18 @@ def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time) -> dict[str, Any]:
                 axes.plot(_scale(one, time), one["value"], linewidth=0.5, alpha=0.8, zorder=2, **style)
         main = main if len(main) else some
         across = _scale(main, time)
-        axes.fill_between(across, main["ci_low"], main["ci_high"], color=look.color, alpha=0.15, linewidth=0)
         _draw_noise(axes, main, across, look)
-        face = look.color if look.filled else "white"
-        (handle,) = axes.plot(
-            across, main["value"], marker=look.marker, markersize=3.5, markerfacecolor=face, zorder=3, **style
-        )
-        if look.label:
-            handles[look.label] = handle
+        handles[look.label] = _draw_curve(axes, main, across, look, 3.5)
     scale_axes(axes, rows, time)
     return handles
+
+
+def _draw_curve(axes: "Axes", rows: pl.DataFrame, across: Sequence[float], look: Series, size: float) -> Any:
+    """Draw a line with its band; return its legend handle."""
+    axes.fill_between(across, rows["ci_low"], rows["ci_high"], color=look.color, alpha=0.15, linewidth=0)
+    style = look.marks() | {"linestyle": look.line, "markersize": size}
+    (handle,) = axes.plot(across, rows["value"], zorder=3, **style)
+    return handle
 
 
 def _draw_noise(axes: "Axes", rows: pl.DataFrame, across: Sequence[float], look: Series) -> None:
@@ -207,11 +228,13 @@ def _draw_noise(axes: "Axes", rows: pl.DataFrame, across: Sequence[float], look:
         axes.vlines(across[-1], *ends, color=look.color, linewidth=1.4, zorder=4)
 
 
-def list_curves(rows: pl.DataFrame) -> Iterator[tuple[Series, pl.DataFrame]]:
+def list_curves(rows: pl.DataFrame, references: References = ()) -> Iterator[tuple[Series, pl.DataFrame]]:
     """Yield the look and the rows of each variant of a metric."""
-    known, variants = [*VARIANT_SERIES], {*rows["variant"]}
-    for variant in [*(name for name in known if name in variants), *sorted(variants - {*known})]:
-        yield VARIANT_SERIES.get(variant, PLAIN), rows.filter(variant=variant)
+    found = {*rows["variant"]}
+    for variant in (name for name in (*VARIANT_SERIES, *sorted(found - {*VARIANT_SERIES})) if name in found):
+        look = VARIANT_SERIES.get(variant)
+        named = replace(look, label=label_variant(variant, references)) if look else PLAIN
+        yield named, rows.filter(variant=variant)
 
 
 def _scale(rows: pl.DataFrame, time: Time) -> Sequence[float]:
@@ -266,25 +289,29 @@ def draw_checkpoints_figure(inputs: Inputs, parts: Parts, settings: FigureSettin
         for track in settings.members
     ]
     title = settings.title or parts["domain"]
-    figure = draw_checkpoints(tracks, title, parts["statistic"], settings.summary)
+    figure = draw_checkpoints(tracks, title, parts["statistic"], settings.summary, settings.references)
     return figure, (FOLLOWING, pl.concat(tracks).rows(named=True))
 
 
 def draw_checkpoints(
-    tracks: Sequence[pl.DataFrame], title: str, statistic: str, settings: Summary
+    tracks: Sequence[pl.DataFrame],
+    title: str,
+    statistic: str,
+    settings: Summary,
+    references: References = (),
 ) -> "Figure":
     """Draw a column for each list, its models at equal steps; call it inside `use_style`.
 
     `tracks`: rows under contract FOLLOWING, in the order of the models, of one statistic.
     """
-    figure, grid = make_panels(len(METRICS) * len(tracks), len(tracks), (0.4, 3.8), (1.3, 2.5), 6.0)
-    bands = f"Bands: {100 * settings.confidence:.4g} % intervals"
-    heading = wrap_name(clean_name(title), 78)
-    figure.suptitle(f"{heading}\n{bands}{describe_stand_ins(pl.concat(tracks))}")
+    figure, grid = make_panels(len(METRICS) * len(tracks), len(tracks), (0.4, 3.8), (1.5, 2.5), 6.0)
+    bands, every = describe_intervals(settings, "Bands"), pl.concat(tracks)
+    items = count_items(every, references)
+    figure.suptitle(f"{wrap_name(title, 78)}\n{bands}{describe_stand_ins(every)}\n{items}")
     handles: dict[str, Any] = {}
     for line, metric in zip(grid, METRICS, strict=True):
         for axes, track in zip(line, tracks, strict=True):
-            handles |= _draw_checkpoints(axes, _count_models(track).filter(metric=metric.name))
+            handles |= _draw_checkpoints(axes, _count_models(track).filter(metric=metric.name), references)
         label = metric.describe(STATISTICS[statistic])
         line[0].set_ylabel(wrap_name(label_panel((metric.name, statistic, label), settings), _HIGH))
     for upper, lower, track in zip(grid[0], grid[-1], tracks, strict=True):
@@ -302,20 +329,12 @@ def _count_models(track: pl.DataFrame) -> pl.DataFrame:
     return track.join(places, on="model", maintain_order="left")
 
 
-def _draw_checkpoints(axes: "Axes", rows: pl.DataFrame) -> dict[str, Any]:
+def _draw_checkpoints(axes: "Axes", rows: pl.DataFrame, references: References) -> dict[str, Any]:
     from matplotlib.ticker import MaxNLocator
 
     handles = {}
-    for look, some in list_curves(rows.sort("place")):
-        places = some["place"]
-        axes.fill_between(places, some["ci_low"], some["ci_high"], color=look.color, alpha=0.15, linewidth=0)
-        face = look.color if look.filled else "white"
-        (handle,) = axes.plot(
-            places, some["value"], color=look.color, linestyle=look.line, marker=look.marker,
-            markersize=3, markerfacecolor=face, zorder=3,
-        )  # fmt: skip
-        if look.label:
-            handles[look.label] = handle
+    for look, some in list_curves(rows.sort("place"), references):
+        handles[look.label] = _draw_curve(axes, some, some["place"].to_list(), look, 3)
     scale_axes(axes, rows)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     return handles
@@ -338,7 +357,8 @@ def draw_paths_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     shown = pl.DataFrame(panels, schema=keys, orient="row")
     drawn = [track.filter((pl.col("step") == 0) | (pl.col("step") >= _find_start(track))) for track in tracks]
     rows = pl.concat(drawn).join(shown, on=keys, how="semi", maintain_order="left")
-    figure = draw_paths(tracks, domain, titles, parts["statistic"], settings.summary)
+    references = settings.references
+    figure = draw_paths(tracks, domain, titles, parts["statistic"], settings.summary, references)
     return figure, (FOLLOWING, rows.rows(named=True))
 
 
@@ -356,7 +376,12 @@ def read_path(file: Path | str, path: str, domain: str) -> pl.DataFrame:
 
 
 def draw_paths(
-    tracks: Sequence[pl.DataFrame], domain: str, titles: Mapping[str, str], statistic: str, settings: Summary
+    tracks: Sequence[pl.DataFrame],
+    domain: str,
+    titles: Mapping[str, str],
+    statistic: str,
+    settings: Summary,
+    references: References = (),
 ) -> "Figure":
     """Draw one panel for each metric, from rows under FOLLOWING; call it inside `use_style`.
 
@@ -369,12 +394,12 @@ def draw_paths(
     panels = _list_panels(main[0], statistic)
     entries = len(paths) + 1 + (final is not None)
     legend = 2 if entries > 3 else 1
-    figure, grid = make_panels(len(panels), 3, (0.0, 3.1), (1.3 + 0.2 * -(-entries // legend), 2.6), 6.0)
-    bands = f"{100 * settings.confidence:.4g} % intervals" + (" of the mean over seeds" if several else "")
+    figure, grid = make_panels(len(panels), 3, (0.0, 3.1), (1.5 + 0.2 * -(-entries // legend), 2.6), 6.0)
+    bands = describe_intervals(settings, "Bands") + (" of the mean over seeds" if several else "")
     title = clean_name(titles.get(domain, domain))
-    figure.suptitle(
-        f"{wrap_name(f'{title}: paths of adaptation from {_name_base(main[0])}', 78)}\nBands: {bands}"
-    )
+    heading = wrap_name(f"{title}: paths of adaptation from {_name_base(main[0])}", 78)
+    shown = pl.concat(_select_panel(track, panel) for track in main for panel in panels)
+    figure.suptitle(f"{heading}\n{bands}\n{count_items(shown, references)}")
     handles: dict[str, Any] = {}
     for place, (axes, panel) in enumerate(zip(grid.flat, panels, strict=False)):
         chosen = [(name, _select_panel(rows, panel)) for name, rows in paths]
@@ -385,7 +410,7 @@ def draw_paths(
             levels[f"{title} final"] = (end, _FINAL_COLOR)
         for name, (value, color) in levels.items():
             handles[name] = axes.axhline(value, color=color, **_LEVEL)
-        axes.set_title(_title_panel(panel, settings))
+        axes.set_title(_title_panel(panel, settings, references))
         scale_axes(axes, pl.concat(rows for _, rows in chosen))
         if place >= len(panels) - grid.shape[1]:
             axes.set_xlabel("Steps on the last domain")
@@ -440,10 +465,13 @@ def _list_panels(rows: pl.DataFrame, statistic: str) -> list[tuple[str, str, str
     ]
 
 
-def _title_panel(panel: tuple[str, str, str, str], settings: Summary) -> str:
-    variant, *metric = panel
-    series, name = VARIANT_SERIES.get(variant), label_panel((metric[0], metric[1], metric[2]), settings)
-    return f"{series.label[0].upper()}{series.label[1:]} {name[0].lower()}{name[1:]}" if series else name
+def _title_panel(panel: tuple[str, str, str, str], settings: Summary, references: References) -> str:
+    variant, metric, aggregate, label = panel
+    name = label_panel((metric, aggregate, label), settings)
+    if variant not in VARIANT_SERIES:
+        return name
+    text = f"{label_variant(variant, references)} {name[0].lower()}{name[1:]}"
+    return text[0].upper() + text[1:]
 
 
 def _name_base(track: pl.DataFrame) -> str:

@@ -12,12 +12,14 @@ from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.model_ranks import ModelRanks, find_variants, read_model_ranks, select_domain
+from fathom.figures.panels import format_share
 from fathom.figures.style import (
     RANKING_COLORS,
     VARIANT_SERIES,
     clean_name,
     make_figure,
     place_labels,
+    trace_line,
     wrap_name,
 )
 from fathom.io.contracts.benchmark import PAIRS
@@ -63,7 +65,7 @@ def draw_knowledge(
     figure.suptitle(wrap_name(title, 60))
     axes = figure.subplots()
     _draw_rows(axes, models, names, ceiling)
-    axes.set_xlabel(f"Knowledge in bits, {100 * (settings or Summary()).confidence:.4g} % intervals")
+    axes.set_xlabel(f"Knowledge in bits, {format_share((settings or Summary()).confidence)} intervals")
     return figure
 
 
@@ -98,7 +100,6 @@ def _draw_rows(axes: "Axes", models: Sequence[ModelRanks], names: Sequence[str],
 
 
 _LETTERS = 26  # letters in a line of a name
-_STEPS = 40  # points of a whisker that labels avoid
 _NAMES_UP_TO = 6  # most models with names beside their points
 _SIZE = 9.6, 5.4  # inches: a slide
 _TEXT = 10.5  # points: read from the last row
@@ -150,8 +151,8 @@ def _draw(models: Sequence[KnowledgePoint], title: str, settings: Summary, numbe
     figure = make_figure(*_SIZE)
     figure.suptitle(wrap_name(title, 60))
     axes = figure.subplots()
-    confidence = f"{100 * settings.confidence:.4g} % intervals"
-    axes.set_xlabel(f"Fluency: bits per byte of the field's text, fewer to the right; {confidence}")
+    confidence = format_share(settings.confidence)
+    axes.set_xlabel(f"Fluency: bits per byte of the field's text, fewer to the right; {confidence} intervals")
     axes.set_ylabel("Knowledge in bits")
     for each in (axes.xaxis, axes.yaxis):
         each.label.set_fontsize(_TEXT)
@@ -167,7 +168,12 @@ def _draw(models: Sequence[KnowledgePoint], title: str, settings: Summary, numbe
         axes.legend(points, labels, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=9)
         names = [str(place) for place, _ in enumerate(names, start=1)]
     places = [(each.bytes[0], each.bits[0]) for each in models]
-    whiskers = [point for each in models for point in _follow_whisker(each)]
+    whiskers = [
+        point
+        for (at, low, high), (up, bottom, top) in ((each.bytes, each.bits) for each in models)
+        for ends in (((at, bottom), (at, top)), ((low, up), (high, up)))
+        for point in trace_line(*ends)
+    ]
     free = place_labels(axes, places, names, whiskers, _TEXT)
     return figure if free or numbered else None
 
@@ -201,12 +207,3 @@ def _color_bases(models: Sequence[KnowledgePoint]) -> Mapping[str, str]:
     """Return a colour for each base of adapted models, and for each other model."""
     bases = dict.fromkeys(ModelName.parse(each.model).base for each in models)
     return {base: RANKING_COLORS[place % len(RANKING_COLORS)] for place, base in enumerate(bases)}
-
-
-def _follow_whisker(model: KnowledgePoint) -> list[tuple[float, float]]:
-    found = []
-    for low, high, upright in ((*model.bits[1:], True), (*model.bytes[1:], False)):
-        if math.isfinite(low) and math.isfinite(high):
-            along = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
-            found += [(model.bytes[0], at) if upright else (at, model.bits[0]) for at in along]
-    return found

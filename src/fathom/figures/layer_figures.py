@@ -16,7 +16,7 @@ from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import add_legend, make_panels
+from fathom.figures.panels import add_legend, describe_count, format_share, make_panels
 from fathom.figures.style import (
     LAYER_COLOR_MAP,
     LAYER_COLORS,
@@ -247,12 +247,11 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
 
 def _describe(panels: Sequence[Panel], data: FigureData) -> str:
     """Return what the curves average over, and what their bands are."""
-    counts = {curve.keywords for panel in panels for curve in panel.curves if curve.layers}
-    number = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
-    text = f"Means over {number} keyword{'s' * (max(counts) > 1)}"
+    counts = [curve.keywords for panel in panels for curve in panel.curves if curve.layers]
+    text = f"Means over {describe_count(counts, 'keyword')}"
     if not any(panel.bands for panel in panels):
         return text
-    text += f"; bands: {100 * data.confidence:.4g} % intervals"
+    text += f"; bands: {format_share(data.confidence)} intervals"
     return text + (", of changes for all layers at once" if any(panel.zero for panel in panels) else "")
 
 

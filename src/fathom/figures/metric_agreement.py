@@ -8,7 +8,7 @@ Source: [RawCorpora, Figs. 3, 4, 7, 8, 10, 20-23], [BeyondBenchmarks, Figs. 2, 3
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,15 +18,15 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
+from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.model_ranks import scale_axis
-from fathom.figures.panels import PLAIN, PanelRow, draw_values, measure_columns, wrap_column
-from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, place_labels
+from fathom.figures.panels import PanelRow, measure_columns, wrap_column
+from fathom.figures.style import VARIANT_SERIES, label_variant, make_figure, place_labels, wrap_name
 from fathom.io.contracts.figures import METRIC_AGREEMENT
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import read_rows
-from fathom.statistics.aggregates import STATISTICS
-from fathom.statistics.bootstrap import Estimate
+from fathom.statistics.aggregates import STATISTICS, TRIMMED_MEAN
 from fathom.statistics.correlations import Correlation, correlate_series
 from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY, RANK
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 BASELINES = {each.name: each for each in (PERPLEXITY, ATTRIBUTE_RATE)}
-METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *VARIANTS)} | {
+METRICS = {name: f"{label_variant(name)} rank" for name in (REFERENCE, *VARIANTS)} | {
     name: each.label.capitalize() for name, each in BASELINES.items()
 }
 """Labels of series in this order: ranks by variant, and the baselines."""
@@ -46,26 +46,33 @@ _WIDTH, _AXIS, _TOP, _SCATTER, _TICKS = 2.6, 0.8, 2.2, 2.3, 3
 _FEW, _WIDER, _HIGHER = 10, 0.06, 0.1
 """Number of models above which panels grow by so many inches each, for numbers between the points."""
 
-Metrics = dict[str, dict[str, Estimate]]
+
+class Measured(NamedTuple):
+    """A metric of a model with its interval, and the pairs, documents or keywords behind it."""
+
+    value: float
+    low: float
+    high: float
+    items: int
+
+
+Metrics = dict[str, dict[str, Measured]]
 """Estimates by metric (a variant, perplexity, attribute_rate) and model."""
 
 
 class Look(NamedTuple):
-    """Texts of a figure beside its numbers: domain, aggregate of ranks, labels of metrics, short names."""
+    """Texts of a figure beside its numbers: domain, aggregate of ranks, labels, short names, and n."""
 
     title: str
     statistic: str
     labels: Mapping[str, str]
     settings: Summary
     names: Mapping[str, str] = {}  # others keep their names
+    items: str = ""
 
 
-class Points(NamedTuple):
-    """Points of a scatter plot to label."""
-
-    axes: "Axes"
-    places: list[tuple[float, float]]
-    texts: list[str]
+Points = tuple["Axes", list[tuple[float, float]], list[str]]
+"""Points of a scatter plot to label once the whole figure is drawn."""
 
 
 class Agreement(NamedTuple):
@@ -78,8 +85,12 @@ class Agreement(NamedTuple):
 
 def label_references(references: Mapping[str, str]) -> dict[str, str]:
     """Return the labels of references by variant, and of the TF and TF-IDF ranks compared with them."""
-    named = {variant: f"{clean_name(name)} rank" for variant, name in references.items()}
-    return named | {variant: METRICS[variant] for variant in VARIANTS}
+    return {name: f"{label_variant(name, references)} rank" for name in (*references, *VARIANTS)}
+
+
+def label_metrics(references: Mapping[str, str]) -> dict[str, str]:
+    """Return the labels of all metrics; the rank on the leading reference has its name."""
+    return METRICS | {name: label for name, label in label_references(references).items() if name in METRICS}
 
 
 def read_metrics(
@@ -96,15 +107,13 @@ def read_metrics(
     `InputError` if a model has no TF rank.
     """
     found: Metrics = {}
-    for path in summaries:
-        for row in read_rows(path, SUMMARY):
-            is_rank = row["metric"] == "rank"
-            name = row["variant"] if is_rank else row["metric"]
-            wanted = row["aggregate"] == statistic if is_rank else name in BASELINES
-            if row["domain"] == domain and row["model"] in models and wanted:
-                found.setdefault(name, {})[row["model"]] = Estimate(
-                    row["value"], row["ci_low"], row["ci_high"]
-                )
+    for row in (row for path in summaries for row in read_rows(path, SUMMARY)):
+        is_rank = row["metric"] == RANK.name
+        name = row["variant"] if is_rank else row["metric"]
+        wanted = row["aggregate"] == statistic if is_rank else name in BASELINES
+        if row["domain"] == domain and row["model"] in models and wanted:
+            numbers = Measured(*(row[key] for key in ("value", "ci_low", "ci_high", "pairs")))
+            found.setdefault(name, {})[row["model"]] = numbers
     missing = sorted(set(models) - set(found.get(VARIANTS[0], {})))
     if missing:
         raise InputError(
@@ -131,38 +140,51 @@ def measure_agreements(metrics: Metrics, settings: Summary) -> list[Agreement]:
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw some models on one domain by every metric, or by several references."""
     references = dict(settings.references)
-    labels = label_references(references) if references else METRICS
-    models, summaries = settings.members, list(inputs.values())
-    metrics = read_metrics(summaries, parts["domain"], models, parts["statistic"], labels)
-    look = Look(
-        settings.title or parts["domain"], parts["statistic"], labels, settings.summary, shorten_names(models)
-    )
+    labels = label_references(references) if "references" in inputs else label_metrics(references)
+    models = settings.members
+    metrics = read_metrics([*inputs.values()], parts["domain"], models, parts["statistic"], labels)
+    title, names = settings.title or parts["domain"], shorten_names(models)
+    if parts.get("group") in ("base", "chat"):  # short names do not say it
+        title = f"{title}: {parts['group']} models"
+    if parts.get("base") in names:
+        base = names[parts["base"]]
+        title = f"{title}: {base} and what was adapted from it"
+        names = {each: name.removeprefix(f"{base} adapted to ") for each, name in names.items()}
+        names[parts["base"]] = "base"
+    items = _count_items([metrics], references, len(models))
+    look = Look(title, parts["statistic"], labels, settings.summary, names, items)
     agreements = measure_agreements(metrics, look.settings)
     return draw_metrics(metrics, agreements, look), list_metrics(metrics, agreements)
 
 
+def _count_items(every: Sequence[Metrics], references: Mapping[str, str], models: int = 0) -> str:
+    counts = (
+        (BASELINES[name].variant if name in BASELINES else name, each.items)
+        for metrics in every
+        for name, values in metrics.items()
+        for each in values.values()
+    )
+    return panels.describe_items(counts, references, models)
+
+
 def list_metrics(metrics: Metrics, agreements: Sequence[Agreement]) -> Table:
     """Return the numbers of the figure."""
-    correlations = {each.metric: each for each in agreements}
-    rows = []
-    for name, models in metrics.items():
-        agreement = correlations.get(name)
-        ends = (
-            (agreement.found.value, agreement.found.low, agreement.found.high, agreement.found.p)
-            if agreement
-            else [math.nan] * 4
-        )
-        for model, estimate in models.items():
-            rows.append((name, model, *estimate, agreement.against if agreement else "", *ends))
-    return METRIC_AGREEMENT, rows
+    found = {each.metric: (each.against, *each.found[1:]) for each in agreements}
+    nothing = ("", *[math.nan] * 4)
+    return METRIC_AGREEMENT, [
+        (name, model, *each[:3], *found.get(name, nothing))
+        for name, models in metrics.items()
+        for model, each in models.items()
+    ]
 
 
 def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) -> "Figure":
     """Draw models by every metric on top, each metric against the first one below; call it in `use_style`."""
     width, *heights = measure_block(metrics, look)
-    figure = make_figure(width, 1.6 + sum(heights))
+    figure = make_figure(width, 1.8 + sum(heights))
     figure.suptitle(describe_look(look))
-    label_points(draw_block(figure, metrics, agreements, look, heights))
+    for each in draw_block(figure, metrics, agreements, look, heights):
+        place_labels(*each)
     return figure
 
 
@@ -182,10 +204,7 @@ def draw_block(
     look: Look,
     heights: Sequence[float],
 ) -> list[Points]:
-    """Draw models by every metric on top, each metric against the first one below.
-
-    Return the points to label once the whole figure is drawn, by :func:`label_points`.
-    """
+    """Draw models by every metric on top, each metric against the first one below; return points to label."""
     first = next(iter(metrics))
     models = list(metrics[first])
     columns = measure_columns(_name_models(models, look))
@@ -193,8 +212,8 @@ def draw_block(
     for place, (name, values) in enumerate(metrics.items()):
         axes = grid[0][place]
         series = None if name in BASELINES else VARIANT_SERIES.get(name, VARIANT_SERIES[REFERENCE])
-        rows = [PanelRow(models.index(model), None, *each) for model, each in values.items()]
-        draw_values(axes, series or PLAIN, rows, upright=True)
+        rows = [PanelRow(models.index(model), None, *each[:3]) for model, each in values.items()]
+        panels.draw_values(axes, series or panels.PLAIN, rows, upright=True)
         columns.name(axes)
         axes.set_title(look.labels[name])
         axes.set_ylabel(f"{'low' if BASELINES.get(name, RANK).low_is_best else 'high'} is best", fontsize=9)
@@ -202,16 +221,10 @@ def draw_block(
     grid[1][0].set_visible(False)
     labels = []
     for axes, agreement in zip(grid[1][1:], agreements, strict=True):
-        labels.append(Points(axes, *_draw_agreement(axes, metrics, agreement, models)))
+        labels.append(_draw_agreement(axes, metrics, agreement, models))
         axes.set_xlabel(look.labels[agreement.metric])
     grid[1][1].set_ylabel(look.labels[first])
     return labels
-
-
-def label_points(labels: Iterable[Points]) -> None:
-    """Write the number of each model beside its points, once the whole figure is drawn."""
-    for axes, places, texts in labels:
-        place_labels(axes, places, texts)
 
 
 def _name_models(models: Sequence[str], look: Look) -> list[str]:
@@ -221,9 +234,7 @@ def _name_models(models: Sequence[str], look: Look) -> list[str]:
     ]
 
 
-def _draw_agreement(
-    axes: "Axes", metrics: Metrics, agreement: Agreement, models: Sequence[str]
-) -> tuple[list[tuple[float, float]], list[str]]:
+def _draw_agreement(axes: "Axes", metrics: Metrics, agreement: Agreement, models: Sequence[str]) -> Points:
     """Draw a point for each model; return the points and their numbers."""
     values, others = metrics[agreement.metric], metrics[agreement.against]
     both = [model for model in others if model in values]
@@ -231,25 +242,20 @@ def _draw_agreement(
     for which, some in zip("xy", zip(*points, strict=True), strict=True):
         scale_axis(axes, which, list(some), _TICKS)
     axes.plot(*zip(*points, strict=True), color="0.25", marker="D", markersize=4.5, linestyle="none")
-    axes.set_title(_tell(agreement.found), fontsize=9)
-    return points, [str(models.index(model) + 1) for model in both]
-
-
-def _tell(found: Correlation) -> str:
-    """Return a correlation in two lines, or why there is none."""
-    if math.isnan(found.value):
-        return "no correlation:\ntoo few or equal models"
-    p = "p < 0.001" if found.p < 0.001 else f"p = {found.p:.3f}"
-    ends = "" if math.isnan(found.low) else f"\n[{found.low:.2f}, {found.high:.2f}]"
-    return f"r = {found.value:.2f}, {p}{ends}"
+    _, r, low, high, p = agreement.found
+    nothing = "no correlation:\ntoo few or equal models"
+    title = nothing if math.isnan(r) else panels.describe_r(r, p, low, high, gap="\n")
+    axes.set_title(title, fontsize=9)
+    return axes, points, [str(models.index(model) + 1) for model in both]
 
 
 def describe_look(look: Look) -> str:
-    """Return the title: the domain, the aggregate of ranks, and the meaning of whiskers."""
-    settings, label = look.settings, STATISTICS[look.statistic].label
-    label = f"{100 * settings.trim:.4g} % {label}" if look.statistic == "trimmed_mean" else label
-    intervals = f"{100 * settings.confidence:.4g} % intervals"
-    return f"{clean_name(look.title)}\nRanks: {label}. Whiskers and brackets: {intervals}"
+    """Return the title: the domain, the aggregate of ranks, the meaning of whiskers, and n."""
+    label = STATISTICS[look.statistic].label
+    if look.statistic == TRIMMED_MEAN.name:
+        label = f"{panels.format_share(look.settings.trim)} {label}"
+    intervals = panels.describe_intervals(look.settings, "Whiskers and brackets")
+    return "\n".join([wrap_name(look.title, 100), f"Ranks: {label}. {intervals}", look.items]).rstrip()
 
 
 Sides = Mapping[str, tuple[Metrics, Sequence[Agreement]]]
@@ -258,15 +264,17 @@ Sides = Mapping[str, tuple[Metrics, Sequence[Agreement]]]
 
 def draw_sides_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw base and chat models on one domain by their ranks."""
-    summary, ranks = inputs["summary"], (REFERENCE, *VARIANTS)
-    sides = {}
+    ranks, references = (REFERENCE, *VARIANTS), dict(settings.references)
     listed = list_sides(settings.chat_pairs)
     # for both sides together, so that a chat model does not get its base's name
     short = shorten_names(name for models in listed.values() for name in models)
+    sides = {}
     for title, models in listed.items():
-        metrics = read_metrics([summary], parts["domain"], models, parts["statistic"], ranks)
-        sides[title] = (metrics, measure_agreements(metrics, settings.summary))
-    look = Look(settings.title or parts["domain"], parts["statistic"], METRICS, settings.summary, short)
+        metrics = read_metrics([inputs["summary"]], parts["domain"], models, parts["statistic"], ranks)
+        sides[f"{len(models)} {title}"] = (metrics, measure_agreements(metrics, settings.summary))
+    items = _count_items([metrics for metrics, _ in sides.values()], references)
+    title, labels = settings.title or parts["domain"], label_metrics(references)
+    look = Look(title, parts["statistic"], labels, settings.summary, short, items)
     rows = [row for side in sides.values() for row in list_metrics(*side)[1]]
     return draw_sides(sides, look), (METRIC_AGREEMENT, rows)
 
@@ -277,7 +285,7 @@ def list_sides(pairs: Sequence[tuple[str, str, str]]) -> dict[str, list[str]]:
     A chat model and its base stand in the same order.
     """
     bases = list(dict.fromkeys(base for _, base, _ in pairs))
-    return {"Base models": bases, "Chat models": [chat for chat, _, _ in pairs]}
+    return {"base models": bases, "chat models": [chat for chat, _, _ in pairs]}
 
 
 def draw_sides(sides: Sides, look: Look) -> "Figure":
@@ -285,12 +293,13 @@ def draw_sides(sides: Sides, look: Look) -> "Figure":
     sizes = [measure_block(metrics, look) for metrics, _ in sides.values()]
     widths = [width for width, _, _ in sizes]
     heights = [max(some) for some in list(zip(*sizes, strict=True))[1:]]
-    figure = make_figure(sum(widths), 2.0 + sum(heights))
+    figure = make_figure(sum(widths), 2.2 + sum(heights))
     figure.suptitle(describe_look(look))
     labels = []
     blocks = figure.subfigures(1, len(sides), squeeze=False, width_ratios=widths)
     for block, (title, (metrics, agreements)) in zip(blocks.flat, sides.items(), strict=True):
         block.suptitle(title)
         labels += draw_block(block, metrics, agreements, look, heights)
-    label_points(labels)
+    for each in labels:
+        place_labels(*each)
     return figure

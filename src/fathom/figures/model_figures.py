@@ -83,7 +83,7 @@ MODEL_FIGURES = (
     Figure(
         "metrics", "By metric", "{domain}.metrics.{group}.{statistic}", "metric_agreement.draw_figure",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains", "group": "groups"}, target="compare",
-        section="Models", made_by="figures", settings=("summary", "title", "members"),
+        section="Models", made_by="figures", settings=("summary", "title", "members", "references"),
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         unreferenced=_AGAINST_TF,
         shown=(Shown("base models by five metrics, each against the reference", "RawCorpora", "Fig. 20",
@@ -107,7 +107,7 @@ MODEL_FIGURES = (
         "base-and-chat", "Base and chat models", "{domain}.base-and-chat.{statistic}",
         "metric_agreement.draw_sides_figure",
         reads={"summary": paths.SUMMARY}, of={"domain": "paired_domains"}, target="compare",
-        section="Models", made_by="hub", settings=("summary", "title", "chat_pairs"),
+        section="Models", made_by="hub", settings=("summary", "title", "chat_pairs", "references"),
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("base models left, chat models right: ranks, each against the reference", "RawCorpora",
                      "Figs. 7, 21, 23", {"statistic": "trimmed_mean"}),
@@ -123,7 +123,7 @@ MODEL_FIGURES = (
     Figure(
         "adapted", "Adapted models", "{domain}.adapted.{base}.{statistic}", "metric_agreement.draw_figure",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains", "base": "families"}, target="figures",
-        section="Models", made_by="figures", settings=("summary", "title", "members"),
+        section="Models", made_by="figures", settings=("summary", "title", "members", "references"),
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("Llama-2-7B and what was adapted from it by five metrics, each against the reference",
                      "RawCorpora", "Fig. 4", {"statistic": "trimmed_mean"}),
@@ -251,7 +251,7 @@ MODEL_FIGURES = (
 
         After each keyword, the most likely content words are compared with the words that belong to the
         keyword. The attribute rate is the share that belongs, the probability sum their probability.
-        Figures: norm compares projections with the final norm, without it, and as in Geva et al.; sums
+        Figures: norm compares projections as in Geva et al., without the final norm and with it; sums
         shows probability inside and outside the keyword's list; variations uses other numbers of tokens
         and list lengths; rates shows all models of a family and their change from the first; targets
         shows rank and probability of the true target by layer; keywords shows the rate by keyword and
@@ -274,7 +274,7 @@ STUDY_FIGURES = (
     Figure(
         "following", "Over training", "{domain}.following.{track}", "following_figures.draw_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "track": "tracks"}, target="follow",
-        section="Models", made_by=_FOLLOW, settings=("summary", "title"),
+        section="Models", made_by=_FOLLOW, settings=("summary", "title", "references"),
         shown=(Shown("one training, or list of checkpoints, by every metric"),),
         caption="""
         A model over its training, measured on {domain} at every checkpoint.
@@ -293,7 +293,7 @@ STUDY_FIGURES = (
         "checkpoints", "Checkpoints of others", "{domain}.checkpoints.{statistic}",
         "following_figures.draw_checkpoints_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "followed_domains"}, target="follow",
-        section="Models", made_by="hub", settings=("summary", "title", "members"),
+        section="Models", made_by="hub", settings=("summary", "title", "members", "references"),
         values={"statistic": _STATISTICS},
         shown=(
             Shown("checkpoints of OLMo-2, the first 50 and equally spaced ones: ranks and probabilities",
@@ -313,7 +313,8 @@ STUDY_FIGURES = (
         "paths", "Paths of adaptation", "{domain}.paths.{base}.{statistic}",
         "following_figures.draw_paths_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "base": "path_families"},
-        target="follow", section="Models", made_by=_PATHS, settings=("summary", "title", "titles", "members"),
+        target="follow", section="Models", made_by=_PATHS,
+        settings=("summary", "title", "titles", "members", "references"),
         values={"statistic": _STATISTICS}, unreferenced="no panel of its rank",
         shown=(Shown("paths of adaptation over steps on the last domain", "RawCorpora", "Fig. 9",
                      {"statistic": "trimmed_mean"}),
@@ -344,7 +345,7 @@ STUDY_FIGURES = (
         "stages", "Stages of training", "stages.{track}.{kind}", "study_figures.draw_stages_figure",
         reads={"following": paths.FOLLOWING, "order": paths.ORDER, "relations": paths.RELATIONS},
         of={"track": "stage_tracks"}, target="follow", section="Models", made_by=_CONTINUAL,
-        settings=("summary", "title"), unreferenced="metrics are held against similarity",
+        settings=("summary", "title", "references"), unreferenced="metrics are held against similarity",
         values={"kind": {"trimmed-mean": "trimmed mean", "geometric-mean": "geometric mean", "mean": "mean",
                          "median": "median", "trimmed-mean-probability": "trimmed mean probability",
                          "mean-probability": "mean probability", "median-probability": "median probability",

@@ -18,7 +18,7 @@ from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
-from fathom.figures.panels import PanelRow, add_legend, draw_note, draw_rows
+from fathom.figures.panels import PanelRow, add_legend, describe_r, draw_note, draw_rows, format_share
 from fathom.figures.style import (
     RANKING_COLORS,
     VARIANT_SERIES,
@@ -257,7 +257,7 @@ def draw_model_ranks(
 
 def label_ranks(settings: Summary, statistic: Statistic = LEADING) -> str:
     """Return the label of the rank axis, such as `20 % trimmed mean rank of the target, 95 % intervals`."""
-    trim, confidence = (f"{100 * share:.4g} %" for share in (settings.trim, settings.confidence))
+    trim, confidence = map(format_share, (settings.trim, settings.confidence))
     name = f"{trim} {statistic.label}" if statistic is TRIMMED_MEAN else statistic.label
     return f"{name[0].upper()}{name[1:]} rank of the target, {confidence} intervals (low is best)"
 
@@ -329,8 +329,7 @@ def describe_agreement(agreement: Agreement) -> str:
     names = " and ".join(VARIANT_SERIES[variant].label for variant in (agreement.x, agreement.y))
     if agreement.reason:
         return f"{names}: {agreement.reason}"
-    p = "p < 0.001" if agreement.p < 0.001 else f"p = {agreement.p:.3f}"
-    return f"{names}: r = {agreement.r:.2f}, {p}, {agreement.models} models"
+    return f"{names}: {describe_r(agreement.r, agreement.p)}, {agreement.models} models"
 
 
 def _spans_much(values: list[float]) -> bool:

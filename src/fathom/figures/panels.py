@@ -1,9 +1,13 @@
-"""Panels that many figures share: grids of axes, values with intervals in rows or columns, legends, notes."""
+"""Panels that many figures share: grids of axes, values with intervals, legends, what n and whiskers are."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.figures.style import Series, make_figure, wrap_name
+from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.scoring import Summary
+from fathom.figures.style import References, Series, label_variant, make_figure, wrap_name
+from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,9 +55,10 @@ def add_legend(figure: "Figure", handles: Mapping[str, Any], columns: int = 0, *
 
 
 def add_benchmarks(figure: "Figure", handles: Mapping[str, Any]) -> None:
-    """Add a legend of benchmarks, if there are several."""
-    if len(handles) > 1:
-        add_legend(figure, handles, title="Benchmark")
+    """Add a legend of benchmarks, if there are several; what is on none has no label."""
+    named = {label: handle for label, handle in handles.items() if label}
+    if len(named) > 1:
+        add_legend(figure, named, title="Benchmark")
 
 
 def list_handles(*every: "Axes") -> dict[str, Any]:
@@ -63,6 +68,56 @@ def list_handles(*every: "Axes") -> dict[str, Any]:
         for axes in every
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
+
+
+def format_share(share: float) -> str:
+    """Return a share such as `20 %`."""
+    return f"{100 * share:.4g} %"
+
+
+def describe_intervals(settings: Summary, which: str = "Whiskers") -> str:
+    """Return what whiskers, or bands, are."""
+    return f"{which}: {format_share(settings.confidence)} intervals"
+
+
+def describe_count(counts: Collection[int], item: str) -> str:
+    """Return a number of items, or the least and the largest.
+
+    Examples
+    --------
+    >>> describe_count([1042, 41], "pair")
+    '41 to 1,042 pairs'
+    """
+    if not counts:
+        return f"no {item}s"
+    ends = sorted({min(counts), max(counts)})
+    return f"{' to '.join(f'{end:,}' for end in ends)} {item}{'s' * (ends != [1])}"
+
+
+def describe_items(counts: Iterable[tuple[str, int]], references: References = (), models: int = 0) -> str:
+    """Return how many models, pairs, documents and keywords a figure has, given variants and their counts.
+
+    Examples
+    --------
+    >>> describe_items([("text", 1), ("tf", 42), ("tfidf", 40), ("tf", 41)])
+    'n: 41 to 42 TF pairs, 40 TF-IDF pairs, 1 document'
+    """
+    found: dict[str, list[int]] = {}
+    for variant, count in counts:
+        found.setdefault(variant, []).append(count)
+    named, items = dict(references), {PERPLEXITY.variant: "document", ATTRIBUTE_RATE.variant: "keyword"}
+    parts = [describe_count([models], "model")] if models else []
+    for variant in dict.fromkeys((*named, REFERENCE, *VARIANTS, *items, *found)):
+        if variant in found:
+            item = items.get(variant) or f"{label_variant(variant, named)} pair"
+            parts.append(describe_count(found[variant], item))
+    return f"n: {', '.join(parts)}"
+
+
+def describe_r(r: float, p: float, low: float = math.nan, high: float = math.nan, gap: str = " ") -> str:
+    """Return a correlation with its p-value and, after `gap`, its interval if it has one."""
+    tested = "" if math.isnan(p) else ", p < 0.001" if p < 0.001 else f", p = {p:.3f}"
+    return f"r = {r:.2f}{tested}" + ("" if math.isnan(low) else f"{gap}[{low:.2f}, {high:.2f}]")
 
 
 def draw_note(text: str) -> "Figure":

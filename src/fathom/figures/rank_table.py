@@ -15,7 +15,7 @@ from fathom.figures.model_ranks import (
     measure_agreements,
     read_model_ranks,
 )
-from fathom.figures.style import VARIANT_SERIES, clean_name
+from fathom.figures.style import clean_name, label_variant
 from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.statistics import GROUPS
@@ -106,8 +106,7 @@ def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: i
             lines = ["  Ceiling: not counted because it takes lemmas: pip install 'fathom-lm[models]'"]
         elif pairs.is_file():
             ceiling = find_ceiling(read_table(pairs, PAIRS, ["target"])["target"].to_list())
-            label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
-            ends.append(f"{ceiling:.2f} ({label})")
+            ends.append(f"{ceiling:.2f} ({label_variant(variant)})")
     lines += _wrap(f"Ceiling, bits: {', '.join(ends)}.", width) if ends else []
     nothing = [
         clean_name(each.model) for each in models if all(rank.low <= 0 for rank in each.ranks.values())
@@ -168,9 +167,8 @@ def _describe_overlap(folder: Path, domain: str, models: list[ModelRanks], width
                 if pairs.is_file()
                 else read_numbers(report, ["pairs"]).get("pairs", 0)
             )
-            label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
             if total > kept:
-                left_out.append(f"{total - kept:,} of {total:,} {label} pairs")
+                left_out.append(f"{total - kept:,} of {total:,} {label_variant(variant)} pairs")
     held_out = place_inside(folder, paths.HELD_OUT_OVERLAP.ending(".json").of(domain=domain).below)
     counts_of_text = read_numbers(held_out, _COUNTED) if held_out.is_file() else {}
     for what, name in (("held-out words", "words"), ("matched sentences", "sentences")):
@@ -183,12 +181,12 @@ def _describe_overlap(folder: Path, domain: str, models: list[ModelRanks], width
 
 def _describe_clusters(models: list[ModelRanks], width: int) -> list[str]:
     """Return lines on variants whose intervals do not draw keywords."""
-    found = {}
+    lines = []
     for variant in find_variants(models):
         drawn = {model.ranks[variant].clusters for model in models if variant in model.ranks}
-        found[variant] = "".join(explain_clusters(each) for each in sorted(drawn))
-    labels = {name: VARIANT_SERIES[name].label if name in VARIANT_SERIES else name for name in found}
-    return [line for name, text in found.items() if text for line in _wrap(f"{labels[name]}: {text}", width)]
+        if text := "".join(explain_clusters(each) for each in sorted(drawn)):
+            lines += _wrap(f"{label_variant(variant)}: {text}", width)
+    return lines
 
 
 def _list_cells(model: ModelRanks, variants: list[str], letters: Letters, in_bits: bool) -> list[str]:
@@ -211,7 +209,7 @@ def _format(rank: Rank, in_bits: bool) -> str:
 def _format_ranks(title: str, models: list[ModelRanks], width: int, letters: Letters) -> list[str]:
     """Return the table of one statistic; a block for each model if the terminal is too narrow."""
     variants = find_variants(models)
-    labels = [VARIANT_SERIES[v].label if v in VARIANT_SERIES else v for v in variants]
+    labels = [label_variant(variant) for variant in variants]
     in_bits = BITS.label in title
     heads = [head for label in labels for head in (label if in_bits else f"{label} rank", "")]
     rows = [[clean_name(m.model), *_list_cells(m, variants, letters, in_bits)] for m in models]

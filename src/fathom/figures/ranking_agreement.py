@@ -5,31 +5,16 @@ that do not differ significantly [TrainBeforeTest, Fig. 1].
 """
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from fathom.config.scoring import Summary
+from fathom.figures import ranking_tables as shared
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import draw_note
-from fathom.figures.ranking_tables import (
-    RankingTables,
-    add_colorbar,
-    condition_color,
-    condition_style,
-    draw_matrix,
-    label_statistic,
-    measure_names,
-    title_condition,
-)
-from fathom.figures.style import add_families, clean_name, make_figure, mark_model
-from fathom.io.contracts.ranking import (
-    ALIGNMENT,
-    CATEGORIES,
-    COMPONENTS,
-    CORPUS_AGREEMENT,
-    FIRST_COMPONENT,
-    FORECAST,
-    PAIRWISE,
-    PREPARATION,
-)
+from fathom.figures.panels import describe_count, describe_intervals, draw_note
+from fathom.figures.ranking_tables import RankingTables, draw_matrix, measure_names, title_condition
+from fathom.figures.style import add_families, clean_name, make_figure, mark_model, wrap_name
+from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
 
@@ -38,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_LEGEND, _LETTERS = 2.9, 8.5  # inches of a condition and its mean; letters of a title in an inch of a figure
 NO_TEST = "There is no test of differences: the table of scores has no standard errors."
 
 
@@ -48,13 +34,15 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     kind = name.removesuffix("-significant")
     statistic = PLAIN if kind == name else tables.tested
     if statistic is None:
-        return draw_note(NO_TEST), (CATEGORIES if kind == "categories" else PAIRWISE, [])
+        return draw_note(NO_TEST), (contracts.CATEGORIES if kind == "categories" else contracts.PAIRWISE, [])
     if kind == "tau":
         return draw_benchmarks(tables, statistic, parts["condition"])
-    return draw_means(tables, statistic) if kind == "mean-tau" else draw_categories(tables, statistic)
+    if kind == "mean-tau":
+        return draw_means(tables, statistic, settings.summary)
+    return draw_categories(tables, statistic)
 
 
-def draw_means(tables: RankingTables, statistic: str) -> DrawnFigure:
+def draw_means(tables: RankingTables, statistic: str, settings: Summary) -> DrawnFigure:
     """Draw each benchmark's mean tau with all others, one bar per condition [TrainBeforeTest, Figs. 2, 12].
 
     Benchmarks are sorted by the first condition; whiskers are intervals.
@@ -66,24 +54,26 @@ def draw_means(tables: RankingTables, statistic: str) -> DrawnFigure:
     means = {name: values[tables.conditions[0], name]["value"] for name in names}
     names.sort(key=lambda name: -math.inf if math.isnan(means[name]) else means[name])
     titles = [clean_name(tables.benchmarks[name].title) for name in names]
-    figure = make_figure(max(5.0, 1.5 + 0.36 * len(names)), 3.2 + 0.7 * measure_names(titles, 9))
+    figure = make_figure(max(5.0, 1.5 + 0.36 * len(names)), 3.4 + 0.7 * measure_names(titles, 9))
     axes = figure.subplots()
-    width = 0.8 / len(tables.conditions)
+    width, overall = 0.8 / len(tables.conditions), _read_means(tables, statistic)
     for place, condition in enumerate(tables.conditions):
         lines = [values[condition, name] for name in names]
-        heights, lows, highs = ([line[key] for line in lines]
-                                for key in ("value", "ci_low", "ci_high"))  # fmt: skip
+        heights, lows, highs = _list_ends(lines)
         at = [column + (place - (len(tables.conditions) - 1) / 2) * width for column in range(len(names))]
-        axes.bar(at, heights, width, label=title_condition(condition), **condition_style(place))
+        label = f"{title_condition(condition)}: mean {overall[condition]}"
+        axes.bar(at, heights, width, label=label, **shared.condition_style(place))
         axes.vlines(at, lows, highs, color="0.25", linewidth=0.9)
     axes.set_xticks(range(len(names)), titles, rotation=45, ha="right", rotation_mode="anchor")
     axes.grid(False, axis="x")
     axes.set_xlim(-0.6, len(names) - 0.4)
     lowest = min([0.0, *(row["ci_low"] for row in rows if not math.isnan(row["ci_low"]))])
     axes.set_ylim(lowest - 0.05 * (lowest < 0), 1.0)  # an interval ends above the axis
-    axes.set_ylabel(f"Mean {label_statistic(statistic)}")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(tables.conditions))
-    return figure, (PAIRWISE, [values[s, t] for s in tables.conditions for t in names])
+    axes.set_ylabel(f"Mean {shared.label_statistic(statistic)}".replace(", ", ",\n"))
+    beside = max(1, min(len(tables.conditions), int(figure.get_figwidth() / _LEGEND)))
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=beside)
+    _explain(figure, rows, settings, [row["models"] for row in rows])
+    return figure, (contracts.PAIRWISE, [values[s, t] for s in tables.conditions for t in names])
 
 
 def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> DrawnFigure:
@@ -108,11 +98,16 @@ def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> Dr
         if categories[place] != categories[place - 1]:
             axes.axhline(place - 0.5, color="white", linewidth=2.5)
             axes.axvline(place - 0.5, color="white", linewidth=2.5)
-    add_colorbar(figure, image, axes, label_statistic(statistic))
-    mean = next(row for row in tables.read("agreement")
-                if (row["condition"], row["statistic"]) == (condition, f"mean_{statistic}"))  # fmt: skip
-    axes.set_title(f"{title_condition(condition)}: mean {_describe(mean)}")
-    return figure, (PAIRWISE, rows)
+    shared.add_colorbar(figure, image, axes, shared.label_statistic(statistic))
+    models = f"\n{describe_count([row['models'] for row in rows], 'model')}" if rows else ""
+    axes.set_title(f"{title_condition(condition)}: mean {_read_means(tables, statistic)[condition]}{models}")
+    return figure, (contracts.PAIRWISE, rows)
+
+
+def _read_means(tables: RankingTables, statistic: str) -> dict[str, str]:
+    """Return the mean over all pairs of benchmarks, with its interval, by condition."""
+    rows = tables.read("agreement")
+    return {row["condition"]: _describe(row) for row in rows if row["statistic"] == f"mean_{statistic}"}
 
 
 def draw_categories(tables: RankingTables, statistic: str) -> DrawnFigure:
@@ -120,7 +115,7 @@ def draw_categories(tables: RankingTables, statistic: str) -> DrawnFigure:
     rows = [row for row in tables.read("categories") if row["statistic"] == statistic]
     names = list(dict.fromkeys(name for row in rows for name in (row["first"], row["second"])))
     if not names:
-        return draw_note("The benchmarks have no categories."), (CATEGORIES, [])
+        return draw_note("The benchmarks have no categories."), (contracts.CATEGORIES, [])
     grids = [_fill([row for row in rows if row["condition"] == condition], names, diagonal=math.nan)
              for condition in tables.conditions]  # fmt: skip
     lowest = min(_find_lowest(grid) for grid in grids)
@@ -130,8 +125,12 @@ def draw_categories(tables: RankingTables, statistic: str) -> DrawnFigure:
     for axes, condition, grid in zip(panels, tables.conditions, grids, strict=True):
         image = draw_matrix(axes, grid, names, names, size=9.0, lowest=lowest)
         axes.set_title(title_condition(condition))
-    add_colorbar(figure, image, list(panels), f"Mean {label_statistic(statistic)}")
-    return figure, (CATEGORIES, rows)
+    shared.add_colorbar(figure, image, list(panels), f"Mean {shared.label_statistic(statistic)}")
+    means = (row["models"] for row in tables.read("means") if row["statistic"] == statistic)
+    models = describe_count([*means], "model")
+    pairs = describe_count([row["pairs"] for row in rows], "pair")
+    figure.supxlabel(f"n: {models}, in a cell {pairs} of benchmarks", fontsize=9)
+    return figure, (contracts.CATEGORIES, rows)
 
 
 def _fill(rows: list[Row], names: list[str], diagonal: float = 1.0) -> list[list[float]]:
@@ -147,8 +146,23 @@ def _find_lowest(values: list[list[float]]) -> float:
     return min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
 
 
+def _list_ends(rows: Sequence[Row], value: str = "value") -> list[list[float]]:
+    """Return values, and the lower and upper ends of their intervals."""
+    return [[row[key] for row in rows] for key in (value, "ci_low", "ci_high")]
+
+
+def _explain(figure: "Figure", rows: Sequence[Row], settings: Summary, models: Sequence[int] = ()) -> None:
+    """Write below a figure how many models it has, and what whiskers are, if any row has one."""
+    texts = [f"n: {describe_count(models, 'model')}"] if models else []
+    if any(not math.isnan(row["ci_low"]) for row in rows):
+        texts.append(describe_intervals(settings))
+    figure.supxlabel(". ".join(texts), fontsize=9)
+
+
 def _describe(row: Row) -> str:
     value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
+    if math.isnan(value):
+        return "undefined"
     return f"{value:.2f}" if math.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
@@ -178,7 +192,7 @@ def draw_alignment_figure(inputs: Inputs, parts: Parts, settings: FigureSettings
     ]
     handles.append(Line2D([], [], color="0.75", label=f"moves {still} places or fewer" if still else "stays"))
     figure.legend(handles=handles, loc="outside upper center", ncols=min(7, len(handles)))
-    return figure, (ALIGNMENT, rows)
+    return figure, (contracts.ALIGNMENT, rows)
 
 
 def _draw_condition(axes: "Axes", tables: RankingTables, rows: list[Row], still: int, side: float) -> None:
@@ -215,18 +229,17 @@ def draw_forecast_figure(inputs: Inputs, parts: Parts, settings: FigureSettings)
     """
     rows = RankingTables(inputs["models"].parent).read("forecast")
     if not rows:
-        return draw_note("A forecast needs two conditions."), (FORECAST, [])
+        return draw_note("A forecast needs two conditions."), (contracts.FORECAST, [])
     figure = make_figure(7.4, 3.3)
     changes, shares = figure.subplots(1, 2)
     for place, condition in enumerate(dict.fromkeys(row["condition"] for row in rows)):
         some = [row for row in rows if row["condition"] == condition]
         sizes = [row["models"] for row in some]
-        values, lows, highs, power = ([row[key] for row in some] for key in
-                                      ("change", "ci_low", "ci_high", "significant"))  # fmt: skip
-        look = {"color": condition_color(place), "label": clean_name(condition)}
+        values, lows, highs = _list_ends(some, "change")
+        look = {"color": shared.condition_color(place), "label": clean_name(condition)}
         changes.plot(sizes, values, marker="o", **look)
         changes.fill_between(sizes, lows, highs, color=look["color"], alpha=0.2, linewidth=0)
-        shares.plot(sizes, [100 * share for share in power], marker="o", **look)
+        shares.plot(sizes, [100 * row["significant"] for row in some], marker="o", **look)
     changes.axhline(0, color="0.25", linewidth=0.9)
     changes.set_ylabel("Change of mean tau-b")
     shares.set_ylabel("Samples with a significant change (%)")
@@ -236,7 +249,7 @@ def draw_forecast_figure(inputs: Inputs, parts: Parts, settings: FigureSettings)
         axes.set_xlim(left=0)
         axes.xaxis.get_major_locator().set_params(integer=True)
     shares.legend(loc="lower right")
-    return figure, (FORECAST, rows)
+    return figure, (contracts.FORECAST, rows)
 
 
 def draw_preparations_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
@@ -244,29 +257,21 @@ def draw_preparations_figure(inputs: Inputs, parts: Parts, settings: FigureSetti
     rows = RankingTables(inputs["models"].parent).read("preparation")
     whole = rows[-1]
     figure = make_figure(7.4, 3.3)
-    left, right = figure.subplots(1, 2, sharey=True)
-    panels = [
-        (
-            left,
-            "examples",
-            "Training examples",
-            [row for row in rows if row["epochs"] in (0, whole["epochs"])],
-        ),
-        (right, "epochs", "Epochs", [row for row in rows if row["examples"] in (0, whole["examples"])]),
-    ]
-    for place, (axes, key, title, chosen) in enumerate(panels):
+    panels = figure.subplots(1, 2, sharey=True)
+    varied = (("examples", "epochs", "Training examples"), ("epochs", "examples", "Epochs"))
+    for place, (axes, (key, other, title)) in enumerate(zip(panels, varied, strict=True)):
+        chosen = [row for row in rows if row[other] in (0, whole[other])]
         some = sorted(chosen, key=lambda row: math.inf if row[key] is None else row[key])
         at = range(len(some))
-        values, lows, highs = ([row[name] for row in some]
-                               for name in ("mean_tau", "ci_low", "ci_high"))  # fmt: skip
+        values, lows, highs = _list_ends(some, "mean_tau")
         axes.vlines(at, lows, highs, color="0.25", linewidth=0.9)
-        axes.plot(at, values, marker="o", color=condition_color(place))
+        axes.plot(at, values, marker="o", color=shared.condition_color(place))
         axes.set_xticks(at, ["all" if row[key] is None else row[key] for row in some])
         for where, row in zip(at, some, strict=True):
             axes.annotate(row["pairs"], (where, row["mean_tau"]), xytext=(4, 4), textcoords="offset points")
         axes.set_xlabel(title)
-    left.set_ylabel("Mean tau-b of two benchmarks")
-    return figure, (PREPARATION, rows)
+    panels[0].set_ylabel("Mean tau-b of two benchmarks")
+    return figure, (contracts.PREPARATION, rows)
 
 
 def draw_perplexity_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
@@ -312,65 +317,65 @@ def _draw_perplexity(tables: RankingTables, panels: list[tuple[str, str, str]], 
                           [[values.get((a, b), math.nan) for b in columns] for a in names]))  # fmt: skip
             used += some
     if not grids:
-        return draw_note("Too few models have a perplexity."), (CORPUS_AGREEMENT, [])
-    known = [value for _, grid in grids for line in grid for value in line if not math.isnan(value)]
-    lowest = min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
+        return draw_note("Too few models have a perplexity."), (contracts.CORPUS_AGREEMENT, [])
+    lowest = _find_lowest([line for _, grid in grids for line in grid])
     titles = [tables.benchmarks[name].title for name in columns]
     width = 1.6 + measure_names(tables.benchmarks[name].title for name in names) + 0.37 * len(columns)
+    width = max(width, 7.0)
+    heads = [wrap_name(title, int(_LETTERS * width)) for title, _ in grids]
     height = 0.7 + len(grids) * (0.45 + 0.34 * len(names)) + 0.7 * measure_names(titles, 9)
-    figure = make_figure(max(width, 7.0), height)
+    figure = make_figure(width, height + 0.2 * sum(head.count("\n") for head in heads))
     axes_of = figure.subplots(len(grids), 1, squeeze=False, sharex=True)[:, 0]
-    for axes, (title, grid) in zip(axes_of, grids, strict=True):
+    for axes, head, (_, grid) in zip(axes_of, heads, grids, strict=True):
         image = draw_matrix(
             axes, grid, [tables.benchmarks[name].title for name in names], titles, 7.0, lowest
         )
-        axes.set_title(title)
+        axes.set_title(head)
         if corpora:
             axes.axvline(len(names) - 0.5, color="0.3", linewidth=1.2)
-    add_colorbar(figure, image, list(axes_of), label_statistic(PLAIN))
-    return figure, (CORPUS_AGREEMENT, used)
+    shared.add_colorbar(figure, image, list(axes_of), shared.label_statistic(PLAIN))
+    return figure, (contracts.CORPUS_AGREEMENT, used)
 
 
 def draw_components_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw one figure of principal components."""
     tables = RankingTables(inputs["models"].parent)
     if parts["figure"] in ("pca", "pca-family"):
-        return draw_shares(tables, ALL if parts["figure"] == "pca" else settings.ranking.one_family)
-    return draw_compute(tables) if parts["figure"] == "pc1-compute" else draw_first(tables)
+        group = ALL if parts["figure"] == "pca" else settings.ranking.one_family
+        return draw_shares(tables, settings.summary, group)
+    return draw_compute(tables) if parts["figure"] == "pc1-compute" else draw_first(tables, settings.summary)
 
 
-def draw_shares(tables: RankingTables, group: str = ALL) -> DrawnFigure:
+def draw_shares(tables: RankingTables, settings: Summary, group: str = ALL) -> DrawnFigure:
     """Draw the variance that each component explains, by condition [TrainBeforeTest, Figs. 6, 8]."""
     rows = [row for row in tables.read("pca") if row["group"] == group and not math.isnan(row["share"])]
     single = [row for row in rows if " to " not in row["component"]]
     if not single:
-        return draw_note("There are too few models for principal components."), (COMPONENTS, [])
-    names = list(dict.fromkeys(row["component"] for row in single))
+        return draw_note("There are too few models for principal components."), (contracts.COMPONENTS, [])
     conditions = [
         condition for condition in tables.conditions if any(row["condition"] == condition for row in single)
     ]
-    figure = make_figure(3.7 * len(conditions) + 0.3, 3.4)
+    figure = make_figure(3.7 * len(conditions) + 0.3, 3.7)
     panels = figure.subplots(1, len(conditions), squeeze=False, sharey=True)[0]
     for place, (axes, condition) in enumerate(zip(panels, conditions, strict=True)):
-        lines = {row["component"]: row for row in single if row["condition"] == condition}
-        heights, lows, highs = (
-            [lines[name][key] if name in lines else math.nan for name in names]
-            for key in ("share", "ci_low", "ci_high")
-        )
-        axes.bar(names, heights, 0.7, **condition_style(place))
+        lines = [row for row in single if row["condition"] == condition]
+        names = [row["component"] for row in lines]
+        heights, lows, highs = _list_ends(lines, "share")
+        axes.bar(names, heights, 0.7, **shared.condition_style(place))
         axes.vlines(range(len(names)), lows, highs, color="0.25", linewidth=1.1)
         for at, (height, high) in enumerate(zip(heights, highs, strict=True)):
-            if not math.isnan(height):
-                top = height if math.isnan(high) else max(height, high)
-                axes.text(at, top + 0.015, f"{100 * height:.0f} %", ha="center", va="bottom", fontsize=9)
+            top = height if math.isnan(high) else max(height, high)
+            axes.text(at, top + 0.015, f"{100 * height:.0f} %", ha="center", va="bottom", fontsize=9)
         axes.grid(False, axis="x")
         axes.set_ylim(0, 1.08)
         axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1.0])
-        size = next(iter(lines.values()))
         family = "" if group == ALL else f"{group} "
-        axes.set_title(f"{title_condition(condition)} ({size['models']} {family}models)")
+        together = next((row for row in rows if row["condition"] == condition and row not in single), None)
+        total = f", {together['component']}: {100 * together['share']:.0f} %" if together else ""
+        axes.set_title(f"{title_condition(condition)}\n{lines[0]['models']} {family}models{total}")
     panels[0].set_ylabel("Share of the variance")
-    return figure, (COMPONENTS, rows)
+    _explain(figure, rows, settings)
+    return figure, (contracts.COMPONENTS, rows)
 
 
 def draw_compute(tables: RankingTables) -> DrawnFigure:
@@ -378,13 +383,10 @@ def draw_compute(tables: RankingTables) -> DrawnFigure:
 
     Chat models have hollow markers. Models of unknown compute are left out.
     """
-    rows = [
-        row
-        for row in tables.read("pc1")
-        if row["group"] == ALL and math.isfinite(row["log10_compute"] + row["score"])
-    ]
+    every = tables.read("pc1")
+    rows = [r for r in every if r["group"] == ALL and math.isfinite(r["log10_compute"] + r["score"])]
     if not rows:
-        return draw_note("No model's training compute is known."), (FIRST_COMPONENT, [])
+        return draw_note("No model's training compute is known."), (contracts.FIRST_COMPONENT, [])
     figure = make_figure(4.2 * len(tables.conditions), 4.6)
     panels = figure.subplots(1, len(tables.conditions), squeeze=False, sharey=True)[0]
     agreement = {(row["condition"], row["statistic"]): row["value"] for row in tables.read("agreement")}
@@ -401,9 +403,8 @@ def draw_compute(tables: RankingTables) -> DrawnFigure:
         found = "" if math.isnan(r) else f", r = {r:.2f}"
         axes.set_title(f"{title_condition(condition)}{found}, {len(some)} models")
     panels[0].set_ylabel("PC1 score")
-    used = {tables.models[row["model"]].family for row in rows}
-    _add_families(figure, tables, used)
-    return figure, (FIRST_COMPONENT, rows)
+    _add_families(figure, tables, {tables.models[row["model"]].family for row in rows})
+    return figure, (contracts.FIRST_COMPONENT, rows)
 
 
 def format_power(value: float) -> str:
@@ -418,11 +419,14 @@ def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> No
     add_families(figure, families, {model.kind for model in tables.models.values()})
 
 
-def draw_first(tables: RankingTables) -> DrawnFigure:
+def draw_first(tables: RankingTables, settings: Summary) -> DrawnFigure:
     """Draw models' scores on the first component, sorted by the last condition [TrainBeforeTest, Fig. 11]."""
     rows = [row for row in tables.read("pc1") if row["group"] == ALL and not math.isnan(row["score"])]
     if not rows:
-        return draw_note("There are too few models for principal components."), (FIRST_COMPONENT, [])
+        return draw_note("There are too few models for principal components."), (
+            contracts.FIRST_COMPONENT,
+            [],
+        )
     # a condition in which all models are alike on every benchmark has no components
     conditions = [name for name in tables.conditions if any(row["condition"] == name for row in rows)]
     order = [row["model"] for row in rows if row["condition"] == conditions[-1]]
@@ -432,15 +436,16 @@ def draw_first(tables: RankingTables) -> DrawnFigure:
     for axes, condition in zip(panels, conditions, strict=True):
         place = tables.conditions.index(condition)
         found = {row["model"]: row for row in rows if row["condition"] == condition}
-        _draw_scores(axes, tables, [found[name] for name in order], condition_color(place))
+        _draw_scores(axes, tables, [found[name] for name in order], shared.condition_color(place))
         axes.set_title(title_condition(condition))
         axes.set_xlabel("PC1 score")
     panels[0].set_yticks(
         range(len(order)), [clean_name(tables.models[name].title) for name in order], fontsize=8
     )
     panels[0].set_ylim(len(order) - 0.4, -0.6)
+    _explain(figure, rows, settings, [len(order)])
     _add_families(figure, tables, {model.family for model in tables.models.values()})
-    return figure, (FIRST_COMPONENT, rows)
+    return figure, (contracts.FIRST_COMPONENT, rows)
 
 
 def _draw_scores(axes: "Axes", tables: RankingTables, rows: list[Row], color: str) -> None:

@@ -13,17 +13,7 @@ from fathom.benchmark.card import escape_markdown
 from fathom.config.ranking import CorpusTable
 from fathom.errors import InputError
 from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name, style_families
-from fathom.io.contracts.ranking import (
-    AGREEMENT,
-    ALIGNMENT,
-    CATEGORIES,
-    COMPONENTS,
-    CORPUS_AGREEMENT,
-    FIRST_COMPONENT,
-    FORECAST,
-    PAIRWISE,
-    PREPARATION,
-)
+from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row, read_rows
 from fathom.jobs.program import log
 from fathom.ranking.table import PARTS, Benchmark, Model, read_benchmarks, read_models
@@ -34,19 +24,17 @@ if TYPE_CHECKING:
 
 
 _CONTRACTS = {
-    "agreement": AGREEMENT,
-    "pairwise": PAIRWISE,
-    "means": PAIRWISE,
-    "categories": CATEGORIES,
-    "perplexity": CORPUS_AGREEMENT,
-    "pca": COMPONENTS,
-    "pc1": FIRST_COMPONENT,
-    "alignment": ALIGNMENT,
-    "forecast": FORECAST,
-    "preparation": PREPARATION,
+    "agreement": contracts.AGREEMENT,
+    "pairwise": contracts.PAIRWISE,
+    "means": contracts.PAIRWISE,
+    "categories": contracts.CATEGORIES,
+    "perplexity": contracts.CORPUS_AGREEMENT,
+    "pca": contracts.COMPONENTS,
+    "pc1": contracts.FIRST_COMPONENT,
+    "alignment": contracts.ALIGNMENT,
+    "forecast": contracts.FORECAST,
+    "preparation": contracts.PREPARATION,
 }
-
-
 _HATCHES = ("", "///", "...", "xxx")
 
 
@@ -89,7 +77,7 @@ class RankingTables:
 
 def condition_style(index: int) -> dict[str, Any]:
     """Return colour and hatch of a condition's bars, by the condition's index."""
-    return {"color": RANKING_COLORS[index % 8], "hatch": _HATCHES[index % 4], "edgecolor": "white"}
+    return {"color": condition_color(index), "hatch": _HATCHES[index % 4], "edgecolor": "white"}
 
 
 def condition_color(index: int) -> str:

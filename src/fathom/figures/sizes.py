@@ -25,6 +25,7 @@ from fathom.figures.style import (
     mark_model,
     place_labels,
     style_families,
+    trace_line,
 )
 from fathom.io.contracts.figures import MODEL_SIZES
 
@@ -123,7 +124,9 @@ def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figur
     _list_models(grid[-1], models, numbers)
     add_families(figure, families, {each.size.kind for each in models}, "lower")
     for axes, some, points in labelled:
-        place_labels(axes, points, [numbers[each.size.model] for each in some], _trace_whiskers(some, points))
+        ends = [((x, each.rank.low), (x, each.rank.high)) for each, (x, _) in zip(some, points, strict=True)]
+        whiskers = [point for low, high in ends for point in trace_line(low, high)]
+        place_labels(axes, points, [numbers[each.size.model] for each in some], whiskers)
     return figure
 
 
@@ -144,19 +147,6 @@ def _draw_axis(
     scale_axis(axes, "y", ends)
     _mark_powers(axes, [x for x, _ in points])
     return axes, models, points
-
-
-def _trace_whiskers(
-    models: Sequence[Sized], points: Sequence[tuple[float, float]], steps: int = 60
-) -> list[tuple[float, float]]:
-    """Return closely spaced points on the whiskers, which labels should not cover."""
-    ends = [(x, each.rank.low, each.rank.high) for each, (x, _) in zip(models, points, strict=True)]
-    return [
-        (x, low + (high - low) * step / steps)
-        for x, low, high in ends
-        if math.isfinite(low) and math.isfinite(high)
-        for step in range(steps + 1)
-    ]
 
 
 def _mark_powers(axes: "Axes", values: Sequence[float]) -> None:

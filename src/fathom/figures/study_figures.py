@@ -11,50 +11,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from fathom.config.benchmark import REFERENCE
+from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
+from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
-from fathom.figures.following_figures import PANELS, label_panel
-from fathom.figures.panels import (
-    PanelRow,
-    add_benchmarks,
-    add_legend,
-    draw_rows,
-    draw_values,
-    make_panels,
-    name_rows,
-)
+from fathom.figures.following_figures import PANELS, count_items, label_panel
+from fathom.figures.panels import PanelRow
 from fathom.figures.style import (
     SIMILARITY_COLOR_MAP,
     VARIANT_SERIES,
+    References,
     Series,
     clean_name,
+    label_variant,
     make_figure,
     number_ticks,
     wrap_name,
 )
+from fathom.io.contracts import studies
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.figures import STAGES_FIGURE
-from fathom.io.contracts.studies import (
-    AS_IS,
-    BASE,
-    BOTH,
-    CLAIM_CORRELATIONS,
-    CLAIMS,
-    CONTRASTS,
-    CONTROLS,
-    EXCHANGED,
-    FAILS,
-    FOLLOWING,
-    HOLDS,
-    ONLY,
-    RELATIONS,
-    TARGET_CHANGES,
-    TARGET_GROUPS,
-    UNCLEAR,
-)
 from fathom.io.delimited import Row, read_rows
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, LEADING, MEAN, MEDIAN, STATISTICS, TRIMMED_MEAN
@@ -81,13 +59,13 @@ def _name_kind(metric: str, aggregate: str) -> str:
 
 KINDS = {_name_kind(*each[:2]): each for each in _SHOWN}
 """Series of pairs by the name of the figure: metric, aggregate, label."""
-_ORDER = (REFERENCE, *(name for name in VARIANT_SERIES if name != REFERENCE))
+_ORDER = (REFERENCE, *VARIANTS)
 _MOST_NAMES, _LONGEST = 30, 26
 _STAGES_HEIGHT, _LOG_FROM = 1.75, 20.0
 _HIGH = 24  # letters of a label in the height of a panel
 _MARKS = {"minimum": "v", "maximum": "^", "": "o"}
 
-Relations = Mapping[tuple[str, str, str, str, str], Mapping[str, Any]]
+Relations = Mapping[tuple[str, ...], Mapping[str, Any]]
 """Lines of the table of relations by variant, metric, aggregate, other series, and statistic."""
 
 
@@ -103,52 +81,54 @@ class MetricRow(NamedTuple):
 def read_relations(path: Path | str) -> Relations:
     """Read a table under RELATIONS."""
     keys = ("variant", "metric", "aggregate", "with", "statistic")
-    found = {}
-    for line in read_rows(path, RELATIONS):
-        variant, metric, aggregate, other, statistic = (line[key] for key in keys)
-        found[variant, metric, aggregate, other, statistic] = line
-    return found
+    return {tuple(line[key] for key in keys): line for line in read_rows(path, studies.RELATIONS)}
 
 
 def draw_stages_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw one kind of figure of a study of continual pretraining."""
     order = read_table(inputs["order"], DOMAIN_ORDERS)
     measured = order["evaluation_domain"][0]
-    rows = read_table(inputs["following"], FOLLOWING).filter(track=parts["track"], domain=measured)
+    rows = read_table(inputs["following"], studies.FOLLOWING).filter(track=parts["track"], domain=measured)
     stages, relations = select_stages(rows, order), read_relations(inputs["relations"])
     drawn = pl.concat([_select(stages, row) for row in list_rows(stages, parts["kind"], settings.summary)])
     title = settings.title or measured
-    return draw_stages(stages, relations, parts["kind"], title, settings.summary), (
-        STAGES_FIGURE,
-        drawn.rows(named=True),
-    )
+    figure = draw_stages(stages, relations, parts["kind"], title, settings.summary, settings.references)
+    return figure, (STAGES_FIGURE, drawn.rows(named=True))
 
 
-def list_rows(stages: pl.DataFrame, kind: str, settings: Summary) -> list[MetricRow]:
+def list_rows(
+    stages: pl.DataFrame, kind: str, settings: Summary, references: References = ()
+) -> list[MetricRow]:
     """Return the measured metrics to draw, the reference first."""
     metric, aggregate, label = KINDS[kind]
-    if aggregate == COMPARED[0].name:
-        label = f"{100 * settings.trim:.4g} % {label}"
+    if aggregate == TRIMMED_MEAN.name:
+        label = f"{panels.format_share(settings.trim)} {label}"
     rows = [
-        MetricRow(name, metric, aggregate, f"{VARIANT_SERIES[name].label}: {label}") for name in _ORDER
+        MetricRow(name, metric, aggregate, f"{label_variant(name, references)}: {label}") for name in _ORDER
     ] + [MetricRow(each.variant, each.name, MEAN.name, each.label.capitalize()) for each in BASELINES]
     return [row for row in rows if not _select(stages, row).is_empty()]
 
 
 def draw_stages(
-    stages: pl.DataFrame, relations: Relations, kind: str, title: str, settings: Summary
+    stages: pl.DataFrame,
+    relations: Relations,
+    kind: str,
+    title: str,
+    settings: Summary,
+    references: References = (),
 ) -> "Figure":
     """Draw one kind of figure of a study; call it inside `use_style`."""
-    rows = list_rows(stages, kind, settings)
+    rows = list_rows(stages, kind, settings, references)
     trained = stages.filter(pl.col("stage") > 0)
     names = trained.unique("stage").sort("stage")["trained_on"].to_list()
     figure = make_figure(11.0, 1.6 + _STAGES_HEIGHT * len(rows) + (1.0 if len(names) <= _MOST_NAMES else 0.0))
-    study, bands = clean_name(stages["track"][0]), f"{100 * settings.confidence:.4g} % intervals"
-    figure.suptitle(f"{clean_name(title)}: {study}, {len(names)} stages\nBands: {bands}")
+    heading = f"{clean_name(title)}: {clean_name(stages['track'][0])}, {len(names)} stages"
+    items = count_items(pl.concat(_select(stages, row) for row in rows), references)
+    figure.suptitle(f"{heading}\n{panels.describe_intervals(settings, 'Bands')}\n{items}")
     grid = figure.subplots(len(rows), 2, squeeze=False, width_ratios=[3, 1], sharex="col")
     similarities = trained[SIMILARITY].to_list()
     limits = (min(similarities), max(similarities))
-    points = None
+    points, has_reference = None, REFERENCE in stages["variant"]
     for (left, right), row in zip(grid, rows, strict=True):
         some = _select(stages, row)
         points = _draw_line(left, some, limits)
@@ -156,11 +136,13 @@ def draw_stages(
         left.set_ylabel("\n".join(filter(None, (benchmark, wrap_name(label, _HIGH)))), fontsize=8.5)
         left.set_title(_describe(relations, row), fontsize=8, loc="left")
         _draw_relation(right, stages, some, row, limits)
-        right.set_title(_describe_pair(relations, stages, row), fontsize=8, loc="left")
+        place = (row.variant, row.metric, row.aggregate, REFERENCE if has_reference else SIMILARITY)
+        right.set_title(_format(relations.get((*place, "pearson"))), fontsize=8, loc="left")
         for axes in (left, right):
             number_ticks(axes.yaxis)
     _label_stages(grid[-1][0], names)
-    grid[-1][1].set_xlabel(_name_other(stages))
+    reference = label_variant(REFERENCE, references)
+    grid[-1][1].set_xlabel(f"{reference[0].upper()}{reference[1:]} rank" if has_reference else "Similarity")
     if points is not None:
         figure.colorbar(points, ax=grid[:, 1], label="Similarity of the stage's domain", fraction=0.08)
     _add_legend(figure)
@@ -181,7 +163,7 @@ def _draw_line(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]) ->
     points = None
     small = 22.0 if len(some) <= _MOST_NAMES else 10.0
     for kind, marker in _MARKS.items():
-        part = some.filter(extremum=kind).filter(pl.col("stage") > 0)
+        part = some.filter(pl.col("stage") > 0, extremum=kind)
         points = axes.scatter(
             part["stage"], part["value"], c=part[SIMILARITY], cmap=SIMILARITY_COLOR_MAP, marker=marker,
             s=small if not kind else 2 * small, edgecolors="black", linewidths=0.5, zorder=3,
@@ -217,11 +199,6 @@ def _find_reference(stages: pl.DataFrame, row: MetricRow) -> pl.DataFrame:
     return found.select("stage", pl.col("value").alias("reference"))
 
 
-def _name_other(stages: pl.DataFrame) -> str:
-    has_reference = REFERENCE in stages["variant"]
-    return "Reference rank" if has_reference else "Similarity"
-
-
 def _describe(relations: Relations, row: MetricRow) -> str:
     """Return a title on a metric's correlation with similarity."""
     place = (row.variant, row.metric, row.aggregate, SIMILARITY)
@@ -234,18 +211,11 @@ def _describe(relations: Relations, row: MetricRow) -> str:
     return "; ".join(parts)
 
 
-def _describe_pair(relations: Relations, stages: pl.DataFrame, row: MetricRow) -> str:
-    """Return the correlation that the right panel shows, as a title."""
-    other = REFERENCE if REFERENCE in stages["variant"] else SIMILARITY
-    return _format(relations.get((row.variant, row.metric, row.aggregate, other, "pearson")))
-
-
 def _format(line: Mapping[str, Any] | None) -> str:
-    """Return a correlation with its interval, if any; empty without a correlation."""
+    """Return a correlation with its p-value and interval; empty without a correlation."""
     if line is None or math.isnan(line["value"]):
         return ""
-    interval = "" if math.isnan(line["ci_low"]) else f" [{line['ci_low']:.2f}, {line['ci_high']:.2f}]"
-    return f"r = {line['value']:.2f}{interval}"
+    return panels.describe_r(*(line[name] for name in ("value", "p", "ci_low", "ci_high")))
 
 
 def _label_stages(axes: "Axes", names: Sequence[str]) -> None:
@@ -256,19 +226,16 @@ def _label_stages(axes: "Axes", names: Sequence[str]) -> None:
         axes.set_xlabel("Stage")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return
-    short = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(clean_name, names)]
+    short = [_shorten(name, _LONGEST) for name in names]
     axes.set_xticks(range(len(names) + 1), ["start", *short], rotation=45, ha="right", fontsize=8)
 
 
 def _add_legend(figure: "Figure") -> None:
     from matplotlib.lines import Line2D
 
-    names = {"minimum": "minimum", "maximum": "maximum", "": "other stage"}
+    look: dict[str, Any] = {"color": "black", "markerfacecolor": "white", "linestyle": "none"}
     handles = [
-        Line2D(
-            [], [], color="black", marker=marker, markerfacecolor="white", linestyle="none", label=names[kind]
-        )
-        for kind, marker in _MARKS.items()
+        Line2D([], [], marker=marker, label=kind or "other stage", **look) for kind, marker in _MARKS.items()
     ]
     handles.append(Line2D([], [], color="0.35", linewidth=0.8, linestyle=(0, (1, 2)), label="start"))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
@@ -310,7 +277,7 @@ def draw_order(order: pl.DataFrame, title: str) -> "Figure":
             axes.annotate(
                 str(stage), (cosine, line), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8
             )
-    names = [_shorten(name) for name in named["domain"]]
+    names = [_shorten(name, _LONGEST_DOMAIN) for name in named["domain"]]
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.set_ylim(-0.8, len(names) - 0.2)
     axes.margins(x=0.08)
@@ -320,9 +287,9 @@ def draw_order(order: pl.DataFrame, title: str) -> "Figure":
     return figure
 
 
-def _shorten(name: str) -> str:
+def _shorten(name: str, most: int) -> str:
     clean = clean_name(name)
-    return clean if len(clean) <= _LONGEST_DOMAIN else clean[: _LONGEST_DOMAIN - 1] + "…"
+    return clean if len(clean) <= most else clean[: most - 1] + "…"
 
 
 _PLACES = {"top": 0.0, "bottom": 1.0}
@@ -335,15 +302,12 @@ _LARGEST, _SMALLEST = 60.0, 6.0  # area of a point, in square points
 
 
 def read_changes(targets: Path | str, groups: Path | str, model: str) -> tuple[pl.DataFrame, list[Row]]:
-    """Read one model's targets, and their contrast on each benchmark.
-
-    The tables are under TARGET_CHANGES and TARGET_GROUPS. Raise `InputError` if they do not hold the model.
-    """
-    table = read_table(targets, TARGET_CHANGES)
+    """Read one model's targets, and their contrast on each benchmark; raise `InputError` without it."""
+    table = read_table(targets, studies.TARGET_CHANGES)
     known = sorted(set(table["model"].to_list()))
     if model not in known:
         raise InputError(f"unknown model {model!r}", str(targets), f"known: {', '.join(known)}")
-    rows = [row for row in read_rows(groups, TARGET_GROUPS) if row["model"] == model]
+    rows = [row for row in read_rows(groups, studies.TARGET_GROUPS) if row["model"] == model]
     return table.filter(model=model), rows
 
 
@@ -351,7 +315,10 @@ def draw_targets_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) 
     """Draw the best and the worst targets of one model."""
     targets, groups = read_changes(inputs["targets"], inputs["groups"], parts["model"])
     title = settings.title or parts["domain"]
-    return draw_changes(targets, groups, title, settings.summary), (TARGET_CHANGES, targets.rows(named=True))
+    return draw_changes(targets, groups, title, settings.summary), (
+        studies.TARGET_CHANGES,
+        targets.rows(named=True),
+    )
 
 
 def draw_changes(targets: pl.DataFrame, groups: Sequence[Row], title: str, settings: Summary) -> "Figure":
@@ -364,14 +331,14 @@ def draw_changes(targets: pl.DataFrame, groups: Sequence[Row], title: str, setti
         wrap_name(line, width) for line in (clean_name(title), f"{short[model]} against {short[other]}")
     )
     figure.suptitle(heading)
-    panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
-    for axes, row in zip(panels, groups, strict=True):
+    grid = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+    for axes, row in zip(grid, groups, strict=True):
         some = targets.filter(variant=row["variant"])
         names = [_draw_group(axes, some, group) for group in _PLACES]
         axes.set_xticks([*_PLACES.values()], names)
         axes.set_xlim(-0.6, 1.6)
         axes.set_title(_describe_contrast(row, settings))
-    panels[0].set_ylabel(
+    grid[0].set_ylabel(
         wrap_name(
             f"Cosine of target and \N{LEFT DOUBLE QUOTATION MARK}{phrase}\N{RIGHT DOUBLE QUOTATION MARK}", 40
         )
@@ -382,13 +349,12 @@ def draw_changes(targets: pl.DataFrame, groups: Sequence[Row], title: str, setti
 
 def _describe_contrast(row: Row, settings: Summary) -> str:
     """Return the title of a panel: benchmark, Cohen's d with its interval, and p of the t test."""
-    series = VARIANT_SERIES.get(row["variant"])
-    label = f"{series.label if series else row['variant']} targets"
+    label = f"{label_variant(row['variant'])} targets"
     if math.isnan(row["d"]):
         return f"{label}: too few"
     ends = ""
     if not math.isnan(row["d_low"]):
-        ends = f" ({100 * settings.confidence:.4g} %: {row['d_low']:.2f} to {row['d_high']:.2f})"
+        ends = f" ({panels.format_share(settings.confidence)}: {row['d_low']:.2f} to {row['d_high']:.2f})"
     return f"{label}\nCohen's d = {row['d']:.2f}{ends}\nt test: p = {row['p']:.2g}"
 
 
@@ -413,9 +379,9 @@ def _draw_group(axes: "Axes", targets: pl.DataFrame, group: str) -> str:
 
 
 VERDICT_SERIES = {
-    HOLDS: Series(HOLDS, "#009E73", "o", True, "-"),
-    FAILS: Series(FAILS, "#D55E00", "X", True, "-"),
-    UNCLEAR: Series(UNCLEAR, "#7F7F7F", "o", False, "-"),
+    studies.HOLDS: Series(studies.HOLDS, "#009E73", "o", True, "-"),
+    studies.FAILS: Series(studies.FAILS, "#D55E00", "X", True, "-"),
+    studies.UNCLEAR: Series(studies.UNCLEAR, "#7F7F7F", "o", False, "-"),
 }
 _REFERENCES = {
     "unused": Series("pairs from documents set aside", "#0072B2", "o", True, "-"),
@@ -432,19 +398,25 @@ def draw_claims_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -
 
     Correlations are Spearman's with the trimmed mean rank of the reference.
     """
-    claims = read_domain_rows(inputs["claims"], CLAIMS, parts["domain"])
-    correlations = read_domain_rows(inputs["correlations"], CLAIM_CORRELATIONS, parts["domain"], needed=False)
+    claims = read_domain_rows(inputs["claims"], studies.CLAIMS, parts["domain"])
+    correlations = read_domain_rows(
+        inputs["correlations"], studies.CLAIM_CORRELATIONS, parts["domain"], needed=False
+    )
     bases = ", ".join(shorten_names(row["base"] for row in claims).values())
-    seeds = max(row["seeds"] for row in claims)
-    figure = make_figure(13.0, 2.3 + _CLAIM_LINE * len(claims))
+    figure = make_figure(13.0, 2.5 + _CLAIM_LINE * len(claims))
     figure.suptitle(
         f"{wrap_name(settings.title or parts['domain'], 90)}\n"
-        f"The papers' claims, on models adapted from {clean_name(bases)}:"
-        f" {100 * settings.summary.confidence:.4g} % intervals over items and {seeds} seed{'s' * (seeds > 1)}"
+        f"The papers' claims, on models adapted from {clean_name(bases)}\n"
+        f"{_describe_seeds(claims, settings.summary)}"
     )
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.2))
-    add_legend(figure, _draw_correlations(left, correlations) | _draw_verdicts(right, claims))
-    return figure, (CLAIMS, claims)
+    panels.add_legend(figure, _draw_correlations(left, correlations) | _draw_verdicts(right, claims))
+    return figure, (studies.CLAIMS, claims)
+
+
+def _describe_seeds(rows: Sequence[Row], settings: Summary) -> str:
+    seeds = panels.describe_count([max(row["seeds"] for row in rows)], "seed")
+    return f"{panels.describe_intervals(settings)} over items and {seeds}"
 
 
 def _draw_correlations(axes: "Axes", correlations: list[Row]) -> dict[str, Any]:
@@ -459,7 +431,7 @@ def _draw_correlations(axes: "Axes", correlations: list[Row]) -> dict[str, Any]:
         )
         for row in some
     ]
-    handles = draw_rows(axes, names, rows)
+    handles = panels.draw_rows(axes, names, rows)
     axes.axvline(0.0, color="0.35", linewidth=0.9, zorder=1)
     axes.set_title("Agreement with the rank on a reference")
     axes.set_xlabel("Spearman's ρ over models")
@@ -477,8 +449,10 @@ def _draw_verdicts(axes: "Axes", claims: list[Row]) -> dict[str, Any]:
         sign = 1.0 if side == "above" else -1.0
         numbers = [sign * (row[name] - float(threshold)) for name in _NUMBERS]
         rows[row["verdict"]].append(PanelRow(place, None, *numbers))
-    found = {verdict: draw_values(axes, look, rows[verdict]) for verdict, look in VERDICT_SERIES.items()}
-    name_rows(axes, names)
+    found = {
+        verdict: panels.draw_values(axes, look, rows[verdict]) for verdict, look in VERDICT_SERIES.items()
+    }
+    panels.name_rows(axes, names)
     axes.axvline(0.0, color="0.35", linewidth=0.9, zorder=1)
     axes.set_title("Claims")
     axes.set_xlabel(
@@ -492,7 +466,11 @@ def _name_metric(row: Row) -> str:
     return f"{name}, {STATISTICS[row['aggregate']].label}" if row["metric"] == RANK.name else name
 
 
-_NAMES = {AS_IS: "text as it is", ONLY: "sentences with terms", EXCHANGED: "terms exchanged"}
+_NAMES = {
+    studies.AS_IS: "text as it is",
+    studies.ONLY: "sentences with terms",
+    studies.EXCHANGED: "terms exchanged",
+}
 _ROW_HEIGHT = 0.34
 
 
@@ -500,38 +478,37 @@ def draw_controls_figure(inputs: Inputs, parts: Parts, settings: FigureSettings)
     """Draw a panel for each metric: a model's gains from a domain's text, and from its controls."""
     from matplotlib.ticker import MaxNLocator
 
-    every = read_domain_rows(inputs["controls"], CONTROLS, parts["domain"])
-    rows = [row for row in every if row["variant"] != BOTH]
-    contrasts = read_domain_rows(inputs["contrasts"], CONTRASTS, parts["domain"], needed=False)
+    every = read_domain_rows(inputs["controls"], studies.CONTROLS, parts["domain"])
+    rows = [row for row in every if row["variant"] != studies.BOTH]
+    contrasts = read_domain_rows(inputs["contrasts"], studies.CONTRASTS, parts["domain"], needed=False)
     conditions = _order([row["condition"] for row in rows])
     names = [wrap_name(_NAMES.get(each, each), 22) for each in conditions]
     shown = [panel for panel in PANELS if any((r["metric"], r["aggregate"]) == panel[:2] for r in rows)]
     height = 1.1 + _ROW_HEIGHT * len(conditions)
-    figure, grid = make_panels(len(shown), 3, (1.4, 3.1), (1.6, height), 5.6, sharey=True)
+    figure, grid = panels.make_panels(len(shown), 3, (1.4, 3.1), (1.6, height), 5.6, sharey=True)
     bases = ", ".join(shorten_names(sorted({row["base"] for row in rows})).values())
-    seeds = max(row["seeds"] for row in rows)
     figure.suptitle(
         f"{wrap_name(settings.title or parts['domain'], 60)}\n"
         f"What {clean_name(bases)} gains from the text and its controls\n"
-        f"{100 * settings.summary.confidence:.4g} % intervals over items and {seeds} seed{'s' * (seeds > 1)}"
+        f"{_describe_seeds(rows, settings.summary)}"
     )
     handles: dict[str, Any] = {}
     for axes, panel in zip(grid.flat, shown, strict=False):
         some = [row for row in rows if (row["metric"], row["aggregate"]) == panel[:2]]
-        drawn = [_make_row(row, conditions) for row in some if row["condition"] != BASE]
-        handles |= draw_rows(axes, names, drawn)
+        drawn = [_make_row(row, conditions) for row in some if row["condition"] != studies.BASE]
+        handles |= panels.draw_rows(axes, names, drawn)
         axes.axvline(1.0 if METRICS[panel[0]].is_factor else 0.0, color="0.35", linewidth=0.9, zorder=1)
         axes.set_title(label_panel(panel, settings.summary))
         axes.set_xlabel(_describe_contrasts(panel, contrasts))
         axes.xaxis.set_major_locator(MaxNLocator(4))
-    add_benchmarks(figure, handles)
-    return figure, (CONTROLS, rows)
+    panels.add_benchmarks(figure, handles)
+    return figure, (studies.CONTROLS, rows)
 
 
 def _order(conditions: Sequence[str]) -> list[str]:
     """Return the conditions from top to bottom: those with knowledge, then those without."""
-    known = [name for name in (AS_IS, ONLY, EXCHANGED) if name in conditions]
-    return [*known, *sorted(set(conditions) - {*known, BASE})]
+    known = [name for name in (studies.AS_IS, studies.ONLY, studies.EXCHANGED) if name in conditions]
+    return [*known, *sorted(set(conditions) - {*known, studies.BASE})]
 
 
 def _make_row(row: Row, conditions: Sequence[str]) -> PanelRow:

@@ -45,6 +45,18 @@ VARIANT_SERIES = {
     "tfidf": Series("TF-IDF", "#D55E00", "s", False, "--"),
     "reference": Series("reference", "#009E73", "^", True, ":"),
 }
+
+
+References = Iterable[tuple[str, str]] | Mapping[str, str]
+"""Variants and names of references, as configured."""
+
+
+def label_variant(variant: str, references: References = ()) -> str:
+    """Return what a benchmark is called."""
+    look = VARIANT_SERIES.get(variant)
+    return clean_name(dict(references).get(variant) or (look.label if look else variant))
+
+
 LAYER_COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 """Curves of figures by layer."""
 SERIES_COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7F7F7F", "#B0A000")
@@ -184,6 +196,16 @@ def place_labels(
         taken = np.vstack([taken, labels[-1:], np.hstack([joint, joint])])
         cast(Any, label.arrow_patch).set_visible(len(joint) > 0)
     return every
+
+
+def trace_line(
+    first: tuple[float, float], last: tuple[float, float], steps: int = 60
+) -> list[tuple[float, float]]:
+    """Return points on a drawn line that :func:`place_labels` keeps labels off; none without finite ends."""
+    if not np.isfinite([*first, *last]).all():
+        return []
+    (x, y), (to_x, to_y) = first, last
+    return [(x + (to_x - x) * n / steps, y + (to_y - y) * n / steps) for n in range(steps + 1)]
 
 
 def _to_points(axes: "Axes", places: Sequence[tuple[float, float]], scale: float) -> Any:

@@ -177,17 +177,16 @@ class RunFigures(RunFiles):
 
     def _find_text(self, name: str, figure: Figure, parts: Parts) -> Any:
         comparing, config = self._comparing, self._config
-        if name == "title":
+        if name in ("title", "references"):
             domain = parts.get("domain") or config.models.studies[parts["track"]].evaluation_domain
-            return config.domains[domain].title or domain
+            # pairs, as the first one is the reference and JSON sorts the keys of a mapping
+            named = config.name_references(domain)
+            return named if name == "references" else config.domains[domain].title or domain
         if name == "members":
             lists = [(part, self.lists[of]) for part, of in figure.of.items()]
             members = next(found[parts[part]] for part, found in lists if isinstance(found, Mapping))
             adapted = "families" in figure.of.values()
             return config.claims.order_by_nearness(members, parts["domain"]) if adapted else members
-        if name == "references":
-            # pairs, as the first one is the reference and JSON sorts the keys of a mapping
-            return config.name_references(parts["domain"])
         found = getattr(comparing, name)
         return dict(found) if name in ("titles", "bases") else found
 

@@ -92,7 +92,7 @@ CHAT_MODELS = Contract(
     text("chat", "the chat model"),
     text("base", "its base model"),
     *numbers("difference", "ci_low", "ci_high", about="rank of the chat model minus its base's"),
-    *(column.P, column.P_ADJUSTED, column.APART_OF_ALL),
+    *(column.P, column.P_ADJUSTED, column.APART_OF_ALL, column.PAIR_COUNT),
 )
 
 LAYER_CURVES = Contract(

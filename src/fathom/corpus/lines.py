@@ -15,6 +15,7 @@ from fathom.io.files import (
     read_lines,
     require_file,
 )
+from fathom.io.names import show_count
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused
@@ -125,7 +126,9 @@ class JsonLines:
                 what, hint = "the compressed stream is cut off", _AGAIN
             else:
                 what, hint = f"this cannot be decompressed ({error})", _DAMAGED
-            raise InputError(f"{what}; {number:,} lines had been read", str(self._path), hint) from error
+            raise InputError(
+                f"{what}; {show_count(number, 'line')} had been read", str(self._path), hint
+            ) from error
 
     def _note(self, number: int, error: MalformedLineError, whole: bool) -> None:
         """Count a malformed line; a last line that is not JSON means that the file is truncated."""

@@ -26,6 +26,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.column import DOUBLE, Column, Contract
 from fathom.io.delimited import require_distinct
 from fathom.io.files import require_file, write_atomically
+from fathom.io.names import show_count
 
 _log = logging.getLogger("fathom")
 _told: set[str] = set()  # tables without a record that were named already
@@ -333,7 +334,7 @@ def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
     rows = sum(group.num_rows for group in groups)
     if record["rows"] != rows:
         raise InputError(
-            f"{rows:,} rows where {record['rows']:,} were written",
+            f"{show_count(rows, 'row')} where {record['rows']:,} were written",
             str(path),
             "something took rows away or added some: make it again",
         )

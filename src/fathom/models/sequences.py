@@ -9,6 +9,7 @@ import polars as pl
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.io.files import hash_text, write_atomically
+from fathom.io.names import show_count
 from fathom.models.tokens import encode_texts
 
 if TYPE_CHECKING:
@@ -122,7 +123,8 @@ def pack_splits(
     for split, found, least in (("adapt-train", train, batch), ("adapt-valid", valid, 1)):
         if len(found) < least:
             raise InputError(
-                f"too little text: split {split} has {len(found)} sequences, one batch needs {least}",
+                f"too little text: split {split} has {show_count(len(found), 'sequence')}, one batch needs"
+                f" {least}",
                 "texts",
                 _HINT,
             )

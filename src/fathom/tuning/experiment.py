@@ -8,6 +8,7 @@ import polars as pl
 
 from fathom.config.tuning import Lora, Metric, Task
 from fathom.errors import InputError
+from fathom.io.names import show_count
 from fathom.jobs.devices import pick_device
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume, State
@@ -120,7 +121,7 @@ def run_experiment(candidate: Candidate, resume: Resume) -> Result:
     lora = candidate.lora
     if len(held_out) < lora.batch:
         raise InputError(
-            f"{len(held_out)} validation examples are fewer than one batch of {lora.batch}",
+            f"{show_count(len(held_out), 'validation example')}, fewer than one batch of {lora.batch}",
             "train_before_test",
             "too few to choose an epoch: give the task more examples, or lower lora.batch",
         )

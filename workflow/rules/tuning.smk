@@ -51,7 +51,7 @@ rule fetch_task:
     threads: 1
     resources:
         mem_mb=4000,
-        runtime=240,
+        runtime=minutes(240),
     params:
         **program(
             "prepare_task", settings=lambda wildcards: settings.of_task(wildcards.task)

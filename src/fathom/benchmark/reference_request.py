@@ -294,7 +294,9 @@ def _check_counts(entries: Sequence[ReferencePair], known: dict[str, str], each:
                 f"category {name!r} has {show_count(counts[folded], 'entry', 'entries')}, not {each}",
             )
     if len(entries) != each * len(known):
-        yield Fault(0, "count", f"{show_count(len(entries), 'entry', 'entries')}, not {each * len(known)}")
+        yield Fault(
+            0, "count", f"in all {show_count(len(entries), 'entry', 'entries')}, not {each * len(known)}"
+        )
 
 
 def choose_categories(keywords: Path, count: int) -> list[str]:

@@ -79,6 +79,6 @@ CASES = (
         ),
         measure,
         "files",
-        tuple(Shape(files) for files in (5, 10, 20, 50)),
+        tuple(Shape(files) for files in (2, 3, 4, 5, 10, 20, 50)),
     ),
 )

@@ -52,7 +52,7 @@ def test_what_stands_twice_is_left_out_and_logged(tmp_path, caplog):
     ("text", "message"),
     [("Which?,a,b,c,d,e,A\n", "line 1: 5 options, questions have 4 options"),
      (GOOD + "Which?,a,b,c,B\n", "line 4: 3 options, questions have 4 options"),
-     ("Which?;a;b;c;d;A\n", "line 1: 1 columns, questions have 4 options"),
+     ("Which?;a;b;c;d;A\n", "line 1: 1 column, questions have 4 options"),
      ("Which?,a,b,c,d\n", "line 1: 5 columns, questions have 4 options"),
      ("Which?,a,b,c,d,\n", "line 1: the answer is missing"),
      ("Which?,a,b,c,d,E\n", "line 1: the answer is 'E', no letter from A to D"),

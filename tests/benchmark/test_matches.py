@@ -151,7 +151,7 @@ def test_embeddings_of_another_table_are_refused():
 def test_vectors_of_other_keywords_are_refused(tmp_path):
     np.save(tmp_path / "keywords.npy", np.eye(2))
     assert np.array_equal(load_keyword_vectors(tmp_path / "keywords.npy", ["a", "b"]), np.eye(2))
-    with refuses("2 vectors", "1 keywords"):
+    with refuses("2 vectors", "1 keyword"):
         load_keyword_vectors(tmp_path / "keywords.npy", ["a"])
 
 

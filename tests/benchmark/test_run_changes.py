@@ -18,13 +18,15 @@ from fathom.io.contracts.corpus import INDEX
 from fathom.io.files import write_json
 from fathom.io.tables import write_table
 
+MERGED = {"large model": "large models (67); model (large) (4)"}
+
 
 def _write_run(folder, documents, keywords, pairs) -> Path:
     """Write what is compared: documents with title and domains, keywords, pairs with their document."""
     titles, domains = zip(*documents.values(), strict=True)
     index = fill_table(INDEX, doc_id=list(documents), part="p", title=titles, domains=domains)
     write_table(folder / "corpus" / "index.parquet", index, INDEX)
-    rows = [(keyword, 2, count, count, "") for keyword, count in keywords.items()]
+    rows = [(keyword, 2, count, count, MERGED.get(keyword, "")) for keyword, count in keywords.items()]
     write_delimited(folder / "d" / "keywords.tsv", ["keyword", "words", "documents", "count", "merged"], rows)
     frame = fill_table(PAIRS, pair_id=list(pairs), doc_id=list(pairs.values()))
     write_table(folder / "d" / "benchmark" / "tf" / "pairs.parquet", frame, PAIRS)
@@ -65,6 +67,23 @@ def test_keywords_gained_and_lost(runs):
     page = describe_changes("one", "two", [change], [], lines)
     assert "**d, keywords gained (1)**: long context" in page
     assert r"**d, keywords lost (1)**: graph\|nets" in page
+
+
+def test_a_keyword_that_was_merged_into_another_is_said_as_such(tmp_path):
+    before = _write_run(tmp_path / "one", {"a": ("A", ["d"])}, {"large model": 6}, {"1": "a"})
+    now = _write_run(tmp_path / "two", {"a": ("A", ["d"])}, {"large models": 66, "nets": 5}, {"1": "a"})
+    change, lines = compare_keywords(before, now, "d")
+    assert lines == [
+        ["d", "large model", "lost", 6, None],
+        ["d", "large models", "gained", 67, 66],
+        ["d", "nets", "gained", None, 5],
+    ]
+    page = describe_changes("one", "two", [change], [], lines)
+    assert "gained (2)**: large models (until now merged into another), nets\n" in page
+    _, back = compare_keywords(now, before, "d")
+    assert "lost (2)**: large models (now merged into another), nets\n" in describe_changes(
+        "", "", [], [], back
+    )
 
 
 def test_pairs_and_their_documents_where_a_benchmark_is_missing_too(runs):

@@ -155,7 +155,7 @@ def test_shares_have_six_decimals_and_keywords_without_terms_are_counted(caplog)
     assert [(e.keyword, e.term, e.share) for e in entries] == [
         ("a b", " tree", 0.666667), ("c d", " tree", 0.666667),
     ]  # fmt: skip
-    assert "2 terms for 2 of 3 keywords; 1 keywords have none" in caplog.text
+    assert "2 terms for 2 of 3 keywords; 1 keyword without one" in caplog.text
 
 
 def test_the_order_of_rows_changes_no_byte(tmp_path):
@@ -206,7 +206,7 @@ def test_sentences_of_a_keyword_can_be_read_in_pieces(monkeypatch):
 
 def test_one_keyword_has_no_vocabulary_and_a_hint_says_why():
     frame = matches({"graph theory": SENTENCES["graph theory"]})
-    with refuses("1 keywords", "80%"):
+    with refuses("1 keyword ", "80%"):
         build(frame)
 
 

@@ -93,7 +93,7 @@ def test_after_a_sigkill_of_snakemake_each_start_says_what_to_do(story):
     assert locked.returncode != 0 and "--unlock" in locked.stderr
     assert orphaned.returncode != 0
     message = orphaned.stderr.partition("Slurm: ")[2]
-    assert "of an earlier run in this folder have not ended" in message and "score_model" in message
+    assert "of an earlier run in this folder" in message and "score_model" in message
     assert "Traceback" not in orphaned.stderr
     assert last.returncode == 0, last.stdout + last.stderr
     states = {job["state"] for job in story.of("score_model")}

@@ -140,6 +140,12 @@ DAMAGES = {
         edit("summary.csv", lambda table: table.rename({"ci_low": "ci_high", "ci_high": "ci_low"})),
         "interval",
     ),
+    "intervals of another value": (
+        edit(
+            "summary.csv", lambda table: table.with_columns(pl.col("ci_low", "ci_high") + pl.col("ci_high"))
+        ),
+        "interval",
+    ),
     "bits of fewer pairs": (forget_bits, "beta"),
     "a report on other pairs": (name_other_pairs, "beta"),
     "no pairs but a folder": (put_a_folder(f"{TF}/pairs.parquet"), "physics, tf"),

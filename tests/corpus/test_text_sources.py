@@ -135,7 +135,7 @@ def test_the_split_and_the_id_of_a_document_follow_from_its_text(caplog):
     again = gather_texts(documents[200:], 0.1, 10**6, WHERE)
     assert set(again.filter(split="adapt-valid")["text"]) == drawn & {*documents[200:]}
     assert again.equals(gather_texts(reversed(documents[200:]), 0.1, 10**6, WHERE))
-    assert "2 documents left out: empty" in caplog.text and "1 documents left out: repeated" in caplog.text
+    assert "2 documents left out: empty" in caplog.text and "1 document left out: repeated" in caplog.text
 
 
 def test_no_more_is_read_than_the_limit_takes():

@@ -84,6 +84,7 @@ def test_what_to_mind_stands_beside_the_answer(browser, address, tmp_path):
         assert f"2 of these are significantly different {by}" in said
         ahead = [line.split(" ")[0] for line in said.split("\n") if f"is ahead {by}" in line]
         assert ahead == ["alpha", "beta"]
+        assert "gamma adapted to fine-tuned (" in said, "as sentences call models"
     run = write_run(tmp_path / "run", variants=["tf"])
     path = run / "physics/scores/tf/beta.parquet"
     scores = pl.read_parquet(path)

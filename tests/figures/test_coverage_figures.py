@@ -49,7 +49,7 @@ def test_a_map_of_a_benchmark(benchmark, tmp_path):
     with use_style():
         figure = draw_benchmark(benchmark, "A_$domain")
     assert _count(figure.axes[0]) == {"sentence, covered": 2, "gap": 1, "large gap": 1, "pair": 1}
-    assert "1 pairs cover 50 % of the domain" in figure.get_suptitle()
+    assert "50 % of the domain covered by 1 pair" in figure.get_suptitle()
     write_table(tmp_path / "map.parquet", benchmark, COVERAGE_MAP)
     parts = {"domain": "D", "variant": "tf"}
     (numbers,) = draw_twice(tmp_path, "coverage", {"map": tmp_path / "map.parquet"}, parts)

@@ -92,7 +92,7 @@ def test_columns_may_repeat_or_be_absent_but_not_be_missing(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [("", "the file is empty"),
-     ("a\tb\n1\t2\n1\n", "line 3: 1 fields where the header has 2"),
+     ("a\tb\n1\t2\n1\n", "line 3: 1 field where the header has 2"),
      ("a\ta\n", "line 1: duplicate columns: a"),
      ("a\tb\n1\tcaf\xe9\n", "line 2: not UTF-8"),
      ('a\tb\n1\t"' + "x" * 200_000, "line 2: not CSV: unexpected end of data")],

@@ -7,7 +7,7 @@ from tests.refusals import refuses
 
 from fathom.config.model_names import ModelName
 from fathom.errors import InputError
-from fathom.io.names import MODEL_FORM, NAME_FORM, place_inside, show_text
+from fathom.io.names import MODEL_FORM, NAME_FORM, place_inside, show_count, show_text
 
 
 @pytest.mark.parametrize("parts", [("a.csv",), ("a", "b.csv"), ("..", "run", "a.csv"), ("..x", "a")])
@@ -67,3 +67,8 @@ def test_other_text_stays(text):
 def test_signs_that_steer_a_terminal_are_escaped():
     assert show_text("a\x1b[2J\r\x07\u202eb\u2066") == "a\\x1b[2J\\r\\x07\\u202eb\\u2066"
     assert str(InputError("wrong", "a\nError: b", "c")) == "a\\nError: b: wrong\nHint: c"
+
+
+def test_one_thing_has_no_plural():
+    assert [show_count(number, "core") for number in (0, 1, 2000)] == ["0 cores", "1 core", "2,000 cores"]
+    assert [show_count(number, "entry", "entries") for number in (1, 2)] == ["1 entry", "2 entries"]

@@ -223,8 +223,8 @@ def test_a_start_among_orphans_stops_and_says_how_to_cancel_them(tmp_path, monke
         refuse_leftover_jobs(tmp_path)
     named = ", ".join(f"{number} rule_score_model" for number in range(10, 15))
     assert str(caught.value) == (
-        f"Slurm: 8 jobs of an earlier run in this folder have not ended ({named} and 3 more);"
-        f" their work would be done twice\nHint: cancel them and start again: scancel --name={RUN},{OTHER}"
+        f"Slurm: the queue still has 8 jobs of an earlier run in this folder ({named} and 3 more);"
+        f" the same work would be done twice\nHint: cancel them and start again: scancel --name={RUN},{OTHER}"
     )
     refuse_leftover_jobs(tmp_path / "bin")
 

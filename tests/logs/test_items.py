@@ -390,12 +390,12 @@ def test_files_that_are_no_logs_are_counted_in_a_folder_and_refused_alone(tmp_pa
     write_harness(tmp_path)
     (tmp_path / "notes.txt").write_text("nothing")
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    assert "Left out: 2 files that are not logs." in read_logs([tmp_path]).notes
+    assert "Left out: 2 files of other kinds." in read_logs([tmp_path]).notes
     twice = tmp_path / "twice" / "t.csv"
     twice.parent.mkdir()
     twice.write_text("model,item,score,Score\na,1,0,1\n")
     fault = f"{twice}, line 2: duplicate columns: score"
-    assert f"Left out: 1 tables that cannot be read (the first: {fault})." in read_logs([tmp_path]).notes
+    assert f"Left out: 1 table that cannot be read (the first: {fault})." in read_logs([tmp_path]).notes
     with refuses("no log in this folder", fault):
         read_logs([twice.parent])
     with refuses("notes.txt", "not a log"):

@@ -167,7 +167,7 @@ UNKNOWN = '{"model": {"type": "unheard-of"}, "added_tokens": []}'
      ["pickled (pytorch_model.bin)", "convert them"]),
     (lambda folder: (folder / "config.json").unlink(), ["no config.json"]),  # adapter weights alone
     (enlarge_tokenizer, ["281 entries", "280"]),
-    (drop_weight, ["1 weights are missing"]),  # never drawn at random
+    (drop_weight, ["1 weight missing"]),  # never drawn at random
     (lambda folder: (folder / "model.safetensors").write_bytes(b"none at all"), ["cannot be loaded"]),
     (configure(vocab_size=-5), ["config.json", "vocab_size = -5", "at least 1"]),
     (configure(n_layer=0), ["config.json", "n_layer = 0", "at least 1"]),

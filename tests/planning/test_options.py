@@ -15,6 +15,7 @@ from fathom.planning.options import (
     find_sections,
     folder_of,
     grow,
+    lengthen,
     named_inputs,
     one_of,
     pass_options,
@@ -104,6 +105,13 @@ def test_a_wildcard_matches_exactly_its_names():
 
 def test_a_resource_doubles_with_each_attempt():
     assert [grow(1000)(None, attempt) for attempt in (1, 2, 3)] == [1000, 2000, 4000]
+
+
+@pytest.mark.parametrize(
+    ("most", "wanted"), [(0, [480, 960, 1920]), (1440, [480, 960, 1440]), (240, [240, 240, 240])]
+)
+def test_time_doubles_up_to_what_a_cluster_gives(most, wanted):
+    assert [lengthen(480, most=most)(None, attempt) for attempt in (1, 2, 3)] == wanted
 
 
 def test_memory_follows_the_size_of_the_inputs_that_are_there(tmp_path: Path) -> None:

@@ -140,6 +140,28 @@ def test_failed_jobs_are_explained_and_optional_models_go_on(hooks, workflow, tm
     assert "continuing" not in said[1] and "fetch_model" in said[1]
 
 
+def test_the_end_of_a_run_names_what_to_read_first(hooks, workflow, tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr(run_hooks, "say_at_the_end", said.append)
+    cards = [f"results/small/near/benchmark/{variant}/README.md" for variant in ("tf", "tfidf")]
+    made = ["results/small/index.html", *cards, "results/small/near/keywords.tsv"]
+    workflow.dag.jobs = [SimpleNamespace(output=[name]) for name in made]
+    hooks.name_results()
+    assert said == [], "no file exists"
+    for name in made[1:]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    hooks.name_results()
+    (tmp_path / made[0]).touch()
+    hooks.name_results()
+    workflow.dag.jobs.pop(0)  # a page that this target does not make may be old
+    hooks.name_results()
+    workflow.is_main_process = False
+    hooks.name_results()
+    of_cards = f"Results: {cards[0]} and 1 more like it"
+    assert said == [of_cards, f"Results: {made[0]}", of_cards]
+
+
 def test_missing_references_are_said_once_and_by_the_main_process_alone(
     hooks, workflow, warnings, monkeypatch
 ):

@@ -33,7 +33,7 @@ def test_questions_of_users_become_open_questions(tmp_path, name, text):
      ("f.csv", "question,reply\nWho?,Bo\n", "f.csv, line 1", "the header is question, reply"),
      ("f.csv", "question,answer\nquestion,answer\nWho?,Bo\n", "f.csv, line 2",
       "repeated header"),
-     ("f.csv", "question,answer\nWho?\n", "f.csv, line 2", "1 fields where the header has 2"),
+     ("f.csv", "question,answer\nWho?\n", "f.csv, line 2", "1 field where the header has 2"),
      ("f.csv", "question,answer\nWho?, \n", "f.csv, line 2", "missing or empty"),
      ("f.csv", "question,answer\nWho?,Bo\nwho?,Cy\n", "f.csv, line 3", "the same question as in line 2"),
      ("f.csv", "question,answer\n", "f.csv", "there are no questions"),

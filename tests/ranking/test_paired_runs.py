@@ -95,6 +95,10 @@ def test_runs_with_nothing_in_common_are_refused(runs, tmp_path):
     (tmp_path / "empty").mkdir()
     with refuses("empty", "no scores"):
         compare_runs(runs[0], tmp_path / "empty", SETTINGS)
+    unscored = write_run(tmp_path / "unscored", {"delta": 1.0}, keywords=2, variants=["tf"])
+    shutil.rmtree(unscored / "physics" / "scores")
+    with refuses("unscored", "no scores", "target compare"):
+        compare_runs(runs[0], unscored, SETTINGS)
     other = write_run(tmp_path / "other", {"delta": 1.0}, keywords=2, variants=["tf"])
     with refuses("no model was scored", "physics/tf/alpha", "physics/tf/delta"):
         compare_runs(runs[0], other, SETTINGS)

@@ -125,7 +125,7 @@ def test_what_cannot_be_read_is_named_with_its_place(write_scores, lines, parts)
 
 
 def test_one_benchmark_is_no_ranking_to_compare_and_corpora_do_not_count(write_scores):
-    found = "there is 1 benchmark (corpora apart), so no second ranking"
+    found = "1 benchmark (corpora apart), so no second ranking"
     refuse(write_scores("s.csv", ("model", "a"), [line[:2] for line in LINES]), found, "Hint: at least 2")
     corpora = {name: RankedBenchmark(lower_is_better=True, corpus=True) for name in "bc"}
     folder = write_scores("s.csv", HEADER, LINES)

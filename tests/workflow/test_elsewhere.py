@@ -197,7 +197,7 @@ def test_jobs_in_the_queue_of_slurm_stop_a_run_and_leave_no_lock(folder):
     path = f"{squeue.parent}:{os.environ['PATH']}"
     done = snakemake(*place, DOCUMENTS, cwd=folder, code=1, PATH=path)
     *_, message, hint = done.stderr.rstrip().splitlines()
-    assert message.startswith("Error: Slurm: 1 jobs of an earlier run")
+    assert message.startswith("Error: Slurm: the queue still has 1 job of an earlier run")
     assert hint.endswith("scancel --name=fathom_1")
     assert not list((folder / ".snakemake" / "locks").glob("*"))
     assert not (folder / DOCUMENTS).exists()

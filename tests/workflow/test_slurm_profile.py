@@ -45,8 +45,8 @@ OF_OTHERS = {"write_open_questions"}
 
 def find_resources(name: str, attempt: int) -> dict[str, int]:
     """Return what a rule that loads no model asks for."""
-    resources = {key: int(value) * 2 ** (attempt - 1)
-                 for key, value in re.findall(r"(mem_mb|runtime)=(?:grow\()?(\d+)", RULES[name])}  # fmt: skip
+    found = re.findall(r"(mem_mb|runtime)=(?:(?:grow|minutes)\()?(\d+)", RULES[name])
+    resources = {key: int(value) * 2 ** (attempt - 1) for key, value in found}
     assert set(resources) == {"mem_mb", "runtime"}, name
     return resources
 
@@ -72,6 +72,11 @@ def test_the_longest_time_and_the_attempts_are_those_of_the_profile():
     partitions = yaml.safe_load((PROFILE / "partitions.yaml").read_text())["partitions"]
     assert min(each["max_runtime"] for each in partitions.values()) == LIMIT
     assert needs_module.ATTEMPTS == ATTEMPTS
+
+
+def test_no_rule_asks_for_more_time_than_partitions_give():
+    timed = re.compile(r"runtime=(?:minutes\(|\d)|needs\.ask")
+    assert {name for name, body in RULES.items() if not timed.search(body)} <= OF_OTHERS
 
 
 def test_all_rules_were_found():

@@ -27,7 +27,7 @@ rule read_choices:
     threads: 1
     resources:
         mem_mb=grow(1000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program(
             "read_choices",
@@ -124,7 +124,7 @@ rule compare_choices:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("compare_choices"),
     shell:

@@ -20,7 +20,7 @@ rule extract_keywords:
     threads: 1
     resources:
         mem_mb=grow(6000, 25),
-        runtime=grow(120),
+        runtime=minutes(120),
     params:
         **program(
             "extract_keywords",
@@ -53,7 +53,7 @@ if LIMITED:
         threads: 1
         resources:
             mem_mb=grow(4000),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program(
                 "draw_documents",
@@ -81,7 +81,7 @@ rule embed_sentences:
     threads: 1
     resources:
         mem_mb=grow(5000, 10),
-        runtime=grow(480),
+        runtime=minutes(480),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
         **program("embed_sentences", settings=settings.of(embedding=EMBEDDING_KEYS)),
@@ -110,7 +110,7 @@ if CONFIG.matches.named:
         threads: 1
         resources:
             mem_mb=grow(3000, 13),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program("select_sentences", domains=CONFIG.benchmark_domains),
         shell:
@@ -157,7 +157,7 @@ rule match_sentences:
     threads: 1
     resources:
         mem_mb=grow(3000, 6),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("match_sentences"),
     shell:
@@ -182,7 +182,7 @@ rule gather_matches:
     threads: 1
     resources:
         mem_mb=grow(3000, 10),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("gather_matches"),
     shell:
@@ -207,7 +207,7 @@ rule build_vocabulary:
     threads: 1
     resources:
         mem_mb=grow(6000, 20),
-        runtime=grow(120),
+        runtime=minutes(120),
     params:
         **program("build_vocabulary", wordlists=folder_of("wordlists")),
     shell:
@@ -233,7 +233,7 @@ rule find_associations:
     threads: 1
     resources:
         mem_mb=grow(5000, 4),
-        runtime=grow(120),
+        runtime=minutes(120),
     params:
         **program("find_associations", wordlists=folder_of("wordlists")),
     shell:
@@ -263,7 +263,7 @@ rule make_pairs:
     threads: 1
     resources:
         mem_mb=grow(5000, 20),
-        runtime=grow(120),
+        runtime=minutes(120),
     params:
         **program("make_pairs", set_aside=CONFIG.claims.unused),
     shell:
@@ -288,7 +288,7 @@ if OUTPUTS.texts.list_trained():
         threads: 1
         resources:
             mem_mb=grow(2000, 10),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program("find_overlap", splits_by=CONFIG.corpus.splits_by),
         shell:
@@ -324,7 +324,7 @@ if OVERLAPPING:
         threads: 1
         resources:
             mem_mb=grow(3000, 12),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program(
                 "find_held_out_overlap",
@@ -355,7 +355,7 @@ rule import_reference:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program("import_reference", title=jobs.find_title, folder=folder_of("pairs")),
     shell:

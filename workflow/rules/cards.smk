@@ -31,7 +31,7 @@ rule describe_benchmark:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program(
             "describe_benchmark", title=jobs.find_title, settings=settings.of_card()
@@ -54,7 +54,7 @@ rule export_benchmark:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program("export_benchmark", title=jobs.find_title),
     shell:
@@ -85,7 +85,7 @@ if CONFIG.previous:
         threads: 1
         resources:
             mem_mb=grow(4000),
-            runtime=grow(30),
+            runtime=minutes(30),
         params:
             **program(
                 "compare_runs",

@@ -4,6 +4,7 @@ import logging
 import os
 import shlex
 import sys
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -22,8 +23,8 @@ from fathom.io.files import read_plain_text
 from fathom.io.places import find_own, shorten_path
 from fathom.planning.apart import Marks, RunStorage
 from fathom.planning.failures import find_obstacles, refusing, require_working_folder
-from fathom.planning.options import Programs, folder_of, grow, named_inputs
-from fathom.planning.options import one_of, say_places
+from fathom.planning.options import Programs, folder_of, grow, lengthen
+from fathom.planning.options import named_inputs, one_of, say_places
 from fathom.planning.outputs import RANKING_TABLES
 from fathom.planning.run import Run, RunJobs, read_checked
 from fathom.planning.run_hooks import RunHooks, limit_gpus, read_profile
@@ -99,6 +100,7 @@ pathvars:
 # a workflow that uses this one as a module may have put it elsewhere
 RESULTS = workflow.pathvars.apply("<results>")
 PROFILE = read_profile(workflow.resource_settings.default_resources or {})
+minutes = partial(lengthen, most=int(PROFILE.get("max_minutes", 0)))
 
 # report a full disk once, at the end, not for each line missing from Snakemake's log
 logging.raiseExceptions = False

@@ -15,7 +15,7 @@ if CONFIG.corpus.source == "docstrings":
         threads: 1
         resources:
             mem_mb=grow(2000),
-            runtime=grow(20),
+            runtime=minutes(20),
         params:
             **program("read_docstrings", settings=settings.of_selection()),
         shell:
@@ -39,7 +39,7 @@ if CONFIG.corpus.source == "jsonl":
         threads: 1
         resources:
             mem_mb=grow(2000),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program("read_jsonlines", settings=settings.of_selection()),
             content=jobs.sample_shard,
@@ -63,7 +63,7 @@ if CONFIG.corpus.source == "folder":
         threads: 1
         resources:
             mem_mb=grow(4000),
-            runtime=grow(120),
+            runtime=minutes(120),
         params:
             **program(
                 "read_folder",
@@ -95,7 +95,7 @@ if CONFIG.corpus.source == "table":
         threads: 1
         resources:
             mem_mb=grow(3000),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program("read_table", settings=settings.of_selection()),
             content=jobs.sample_shard,
@@ -122,7 +122,7 @@ if CONFIG.corpus.source == "dataset":
         threads: 1
         resources:
             mem_mb=grow(3000),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program("read_dataset", settings=settings.of_selection()),
         shell:
@@ -146,7 +146,7 @@ if CONFIG.corpus.source == "arxiv":
         threads: 1
         resources:
             mem_mb=grow(2000, 1),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program("read_metadata", settings=settings.of_selection()),
             content=jobs.sample_metadata,
@@ -171,7 +171,7 @@ if CONFIG.corpus.source == "arxiv":
         threads: 1
         resources:
             mem_mb=grow(4000),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program("join_shard", settings=settings.of_selection()),
             content=jobs.sample_shard,
@@ -194,7 +194,7 @@ if CONFIG.corpus.source == "arxiv":
         threads: 1
         resources:
             mem_mb=grow(2000, 2),
-            runtime=grow(30),
+            runtime=minutes(30),
         params:
             **program("collect_abstracts", settings=settings.of_selection()),
         shell:
@@ -220,7 +220,7 @@ if BY_CONTENT:
         threads: 1
         resources:
             mem_mb=grow(2000, 3),
-            runtime=grow(60),
+            runtime=minutes(60),
         params:
             **program("sketch_documents", settings=settings.of_sketch()),
         shell:
@@ -242,7 +242,7 @@ if BY_CONTENT:
         threads: 1
         resources:
             mem_mb=grow(4000, 12),
-            runtime=grow(120),
+            runtime=minutes(120),
         params:
             **program("group_documents", settings=settings.of_groups()),
         shell:
@@ -268,7 +268,7 @@ rule index_documents:
     threads: 1
     resources:
         mem_mb=grow(6000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("index_documents", settings=settings.of_selection()),
     shell:
@@ -292,7 +292,7 @@ rule fetch_pipeline:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **fetcher(
             "fetch_pipeline",
@@ -323,7 +323,7 @@ rule split_sentences:
     threads: 1
     resources:
         mem_mb=grow(4000, 10),
-        runtime=grow(240),
+        runtime=minutes(240),
     params:
         **program(
             "split_sentences",
@@ -350,7 +350,7 @@ rule collect_texts:
     threads: 1
     resources:
         mem_mb=grow(4000 + needs.text_mb),
-        runtime=grow(240),
+        runtime=minutes(240),
     params:
         **program(
             "collect_texts",
@@ -387,7 +387,7 @@ rule fetch_texts:
     threads: 1
     resources:
         mem_mb=grow(4000 + needs.text_mb),
-        runtime=grow(240),
+        runtime=minutes(240),
     params:
         **program(
             "fetch_texts",

@@ -21,7 +21,7 @@ rule measure_coverage:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         **program("measure_coverage", settings=settings.of_coverage()),
@@ -54,7 +54,7 @@ rule map_others:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(120),
+        runtime=minutes(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         **program(
@@ -86,7 +86,7 @@ rule expand_corpus:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(120),
+        runtime=minutes(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         **program(
@@ -116,7 +116,7 @@ rule vary_correlation:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(120),
+        runtime=minutes(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         **program("vary_correlation", settings=settings.of_correlations()),

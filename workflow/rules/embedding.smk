@@ -18,7 +18,7 @@ rule fetch_embedding:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(120),
+        runtime=minutes(120),
     params:
         **fetcher(
             "fetch_embedding",

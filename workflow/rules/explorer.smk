@@ -25,7 +25,7 @@ rule write_explorer:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(30),
+        runtime=minutes(30),
     params:
         **program(
             "write_explorer",

@@ -35,7 +35,7 @@ for figure in CATALOGUE.values():
         threads: 1
         resources:
             mem_mb=grow(2000),
-            runtime=grow(20),
+            runtime=minutes(20),
         params:
             **program(
                 "draw_figure",
@@ -74,7 +74,7 @@ rule write_ranking_tables:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program("write_ranking_tables", tables=folder_of("page")),
     shell:
@@ -107,7 +107,7 @@ rule write_examples:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program(
             "write_examples",
@@ -137,7 +137,7 @@ rule write_sizes:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program("write_sizes"),
     shell:

@@ -23,7 +23,7 @@ rule follow_models:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("follow_models", settings=settings.of_following(RUN.tokens)),
     shell:
@@ -50,7 +50,7 @@ rule compare_controls:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("compare_controls", settings=settings.of_controls(RUN.tokens)),
     shell:
@@ -81,7 +81,7 @@ rule judge_claims:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("judge_claims", settings=settings.of_claims()),
     shell:
@@ -116,7 +116,7 @@ rule compare_targets:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program(
             "compare_targets",
@@ -145,7 +145,7 @@ rule relate_stages:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program("relate_stages"),
     shell:

@@ -74,7 +74,7 @@ rule summarize_layers:
     threads: 1
     resources:
         mem_mb=grow(8000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("summarize_layers", references=CONFIG.layer_references),
     shell:

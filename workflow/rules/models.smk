@@ -20,7 +20,7 @@ rule train_tokenizer:
     threads: 1
     resources:
         mem_mb=grow(4000 + needs.text_mb),
-        runtime=grow(30),
+        runtime=minutes(30),
     params:
         **program(
             "train_tokenizer",

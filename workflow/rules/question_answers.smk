@@ -19,7 +19,7 @@ rule write_question_texts:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program("write_question_texts", settings=settings.of_shown_questions()),
     shell:
@@ -41,7 +41,7 @@ rule vary_records:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         **program("vary_records", settings=settings.of_correlations()),
@@ -147,7 +147,7 @@ rule score_answers:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program("score_answers", bases=RUN.comparing.bases),
     shell:

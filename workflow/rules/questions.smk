@@ -22,7 +22,7 @@ rule build_ontology:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program(
             "build_ontology",
@@ -50,7 +50,7 @@ rule embed_records:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(120),
+        runtime=minutes(120),
     params:
         **program(
             "embed_records",
@@ -111,7 +111,7 @@ rule ask_questions:
     threads: 1
     resources:
         mem_mb=grow(6000),
-        runtime=grow(120),
+        runtime=minutes(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         **program(
@@ -148,7 +148,7 @@ rule vary_percentile:
     threads: 1
     resources:
         mem_mb=grow(6000),
-        runtime=grow(240),
+        runtime=minutes(240),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         **program(
@@ -176,7 +176,7 @@ rule prove_questions:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("prove_questions"),
     shell:
@@ -202,7 +202,7 @@ rule export_questions:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program("export_questions"),
     shell:

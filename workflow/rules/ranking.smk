@@ -32,7 +32,7 @@ if CONFIG.scores is not None or INPUTS.tasks:
         threads: 1
         resources:
             mem_mb=grow(2000),
-            runtime=grow(20),
+            runtime=minutes(20),
         params:
             **program(
                 "read_score_folder",
@@ -60,7 +60,7 @@ else:
         threads: 1
         resources:
             mem_mb=grow(2000),
-            runtime=grow(20),
+            runtime=minutes(20),
         params:
             **program("collect_run_scores", table=folder_of("table")),
         shell:
@@ -81,7 +81,7 @@ rule compare_rankings:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program(
             "compare_rankings", scores=folder_of("scores"), tables=folder_of("tables")
@@ -104,7 +104,7 @@ rule forecast_change:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(120),
+        runtime=minutes(120),
     params:
         **program("forecast_change", scores=folder_of("scores")),
     shell:
@@ -125,7 +125,7 @@ rule compare_preparations:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program(
             "compare_preparations",

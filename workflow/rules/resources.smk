@@ -19,7 +19,7 @@ rule gather_timings:
     threads: 1
     resources:
         mem_mb=grow(1000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program("gather_timings", folder=folder_of("table")),
     shell:

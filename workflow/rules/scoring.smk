@@ -118,7 +118,7 @@ rule summarize_scores:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("summarize_scores"),
     shell:
@@ -160,7 +160,7 @@ rule compare_models:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("compare_models"),
     shell:
@@ -183,7 +183,7 @@ rule split_by_date:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(30),
+        runtime=minutes(30),
     params:
         **program("split_by_date", cutoffs=RUN.comparing.cutoffs),
     shell:

@@ -19,7 +19,7 @@ rule change_texts:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(240),
+        runtime=minutes(240),
     params:
         **program("change_texts"),
     shell:
@@ -59,7 +59,7 @@ rule draw_clozes:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program(
             "draw_clozes", count=CONFIG.claims.clozes, wordlists=folder_of("wordlists")
@@ -94,7 +94,7 @@ rule average_abstracts:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(120),
+        runtime=minutes(120),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
         **program("average_abstracts", settings=settings.of(embedding=EMBEDDING_KEYS)),
@@ -119,7 +119,7 @@ rule order_domains:
     threads: 1
     resources:
         mem_mb=grow(2000),
-        runtime=grow(20),
+        runtime=minutes(20),
     params:
         **program(
             "order_domains",

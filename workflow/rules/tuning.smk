@@ -21,7 +21,7 @@ rule prepare_task:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program(
             "prepare_task", settings=lambda wildcards: settings.of_task(wildcards.task)
@@ -51,7 +51,7 @@ rule fetch_task:
     threads: 1
     resources:
         mem_mb=4000,
-        runtime=240,
+        runtime=minutes(240),
     params:
         **program(
             "prepare_task", settings=lambda wildcards: settings.of_task(wildcards.task)
@@ -127,7 +127,7 @@ rule gather_tuning:
     threads: 1
     resources:
         mem_mb=grow(4000),
-        runtime=grow(60),
+        runtime=minutes(60),
     params:
         **program("gather_tuning"),
     shell:

@@ -16,6 +16,7 @@ from fathom.errors import InputError
 from fathom.io.cells import find_text
 from fathom.io.delimited import scan_csv
 from fathom.io.files import hash_text, read_plain_text
+from fathom.io.names import show_count
 from fathom.jobs.program import log
 
 OPTIONS = 4
@@ -79,7 +80,9 @@ def make_items(table: pl.DataFrame, subject: str, shots: int, where: str) -> lis
         by_split[split].append(Item(name, question, tuple(options), (right,), subject=subject))
     if len(by_split["dev"]) < shots:
         hint = "add examples, or lower choices.shots"
-        raise InputError(f"{len(by_split['dev'])} examples, and choices.shots = {shots}", where, hint)
+        raise InputError(
+            f"{show_count(len(by_split['dev']), 'example')}, and choices.shots = {shots}", where, hint
+        )
     return [item._replace(examples=tuple(by_split["dev"][:shots])) for item in by_split["test"]]
 
 
@@ -97,9 +100,9 @@ def _scan(path: Path) -> Iterator[tuple[str, Row]]:
         if len(values) != OPTIONS + 2:
             count = len(values) - 2
             what = (
-                f"{count} options"
+                show_count(count, "option")
                 if count > 0 and values[-1].strip() in LETTERS
-                else f"{len(values)} columns"
+                else show_count(len(values), "column")
             )
             raise InputError(f"{what}, questions have {OPTIONS} options", where, f"columns: {_COLUMNS}")
         answer = values[-1].strip()

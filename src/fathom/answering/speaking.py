@@ -17,6 +17,7 @@ from fathom.config.served import Served, Speaker
 from fathom.errors import InputError
 from fathom.io.bounded_requests import read_key
 from fathom.io.files import hash_text, make_folder
+from fathom.io.names import show_count
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.services import RequestLimits, Service, ask_side_by_side
 from fathom.models.loading import Pointer, read_pointer
@@ -246,7 +247,9 @@ def count_tokens(messages: Sequence[Message]) -> float:
 def describe_requests(requests: int, read: float, written: float, price: float | None) -> str:
     """Describe the number of requests and tokens, and their cost."""
     cost = "price not stated" if price is None else f"price at most about {price:,.2f}"
-    return f"{requests:,} requests, about {read:,.0f} tokens in, at most {written:,.0f} out, {cost}"
+    return (
+        f"{show_count(requests, 'request')}, about {read:,.0f} tokens in, at most {written:,.0f} out, {cost}"
+    )
 
 
 def make_messages(prompt: Prompt) -> list[Message]:

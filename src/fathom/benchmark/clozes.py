@@ -18,6 +18,7 @@ from fathom.corpus.sentences import Splitter, split_document
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text
+from fathom.io.names import show_count
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log, show_progress
 
@@ -69,7 +70,7 @@ def draw_clozes(
             break
     if not rows:
         raise InputError(
-            f"no cloze can be drawn from {len(texts):,} documents",
+            f"no cloze can be drawn from {show_count(len(texts), 'document')}",
             "held-out text",
             "give corpus.splits.adapt-valid more documents, or set claims.clozes: 0",
         )

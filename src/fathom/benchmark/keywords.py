@@ -31,6 +31,7 @@ from fathom.benchmark.phrases import (
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists, drop_accents, find_kinds, is_verb_only
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
+from fathom.io.names import show_count
 from fathom.jobs.program import log, show_progress
 
 _EXAMPLES = 20
@@ -99,7 +100,7 @@ def extract_keywords(
     selected = select_keywords(ranked, settings, encode)
     if not selected.keywords:
         raise InputError(
-            f"no keyword in {len(documents):,} abstracts",
+            f"no keyword in {show_count(len(documents), 'abstract')}",
             hint="more documents or a lower keywords.min_count are needed",
         )
     report = {
@@ -328,7 +329,8 @@ def _describe_selection(
 
 
 def _log_shortage(report: Mapping[str, Any]) -> None:
-    line = f"{report['found']:,} of {report['asked']:,} keywords in {report['abstracts']:,} abstracts"
+    abstracts = show_count(report["abstracts"], "abstract")
+    line = f"{report['found']:,} of {report['asked']:,} keywords in {abstracts}"
     if report["found"] < report["asked"]:
         line += (
             f": all candidates that the word lists and merging ({report['merged']:,} merged) have left; for "

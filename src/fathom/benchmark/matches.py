@@ -20,6 +20,7 @@ import polars as pl
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.files import require_file
+from fathom.io.names import show_count
 from fathom.jobs.program import log
 
 MARGIN = 5e-6
@@ -162,7 +163,8 @@ def load_keyword_vectors(path: Path | str, keywords: Sequence[str]) -> ExactVect
     vectors = np.array(load_embeddings(path), dtype=np.float64)
     if vectors.ndim != 2 or len(vectors) != len(keywords):
         raise InputError(
-            f"{len(vectors) if vectors.ndim else 0} vectors for {len(keywords)} keywords",
+            f"{show_count(len(vectors) if vectors.ndim else 0, 'vector')} for"
+            f" {show_count(len(keywords), 'keyword')}",
             str(path),
             "it belongs to another keywords.tsv: delete it and make it again",
         )

@@ -23,6 +23,7 @@ from fathom.corpus.characters import GAP
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text, write_json_lines
+from fathom.io.names import show_count
 from fathom.io.tables import make_empty_table, write_table
 from fathom.jobs.program import log, show_progress
 
@@ -238,7 +239,7 @@ def make_pairs(
         rows.extend(found)
     if not rows:
         raise InputError(
-            f"no pair can be made from {read:,} matched sentences ({_describe(dropped)})",
+            f"no pair can be made from {show_count(read, 'matched sentence')} ({_describe(dropped)})",
             hint="add documents, or lower matches.min_cosine, vocabulary.min_cosine or "
             "pairs.min_association, or set pairs.gifts: true",
         )

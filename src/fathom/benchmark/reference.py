@@ -17,6 +17,7 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.delimited import scan_csv
 from fathom.io.files import hash_text, read_plain_text
 from fathom.io.json_text import parse_object
+from fathom.io.names import show_count
 from fathom.io.tables import make_empty_table
 
 CATEGORY_NAMES = ("category", "keyword")
@@ -104,7 +105,7 @@ def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
         elif len(values) == len(header):
             yield first, dict(zip(header, values, strict=True))
         elif values:
-            yield first, f"{len(values)} fields, but the header has {len(header)}"
+            yield first, f"{show_count(len(values), 'field')}, but the header has {len(header)}"
 
 
 def find_faults(entries: Sequence[ReferencePair]) -> list[Fault]:
@@ -159,8 +160,7 @@ def raise_faults(faults: Sequence[Fault], path: Path | str) -> None:
             f"\n  line {fault.line}: {fault.rule}: {fault.text}"
             for fault in sorted(faults, key=lambda fault: fault.line)
         )
-        number = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-        raise InputError(f"{number}{listed}", str(path), "correct these lines")
+        raise InputError(f"{show_count(len(faults), 'fault')}{listed}", str(path), "correct these lines")
 
 
 def make_reference_pairs(entries: Sequence[ReferencePair]) -> pl.DataFrame:

@@ -24,6 +24,7 @@ from fathom.io.bounded_requests import clean_text, read_key
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, REQUEST_FAULTS
 from fathom.io.delimited import read_rows, write_rows
 from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_json_lines, write_text
+from fathom.io.names import show_count
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.services import RefusedRequestError, RequestLimits, Service
 
@@ -255,7 +256,7 @@ def _find_broken(
         yield "category", f"{entry.category!r} was not requested"
     words = [word.lower() for word in _WORD.findall(entry.prompt)]
     if not MIN_WORDS <= len(words) <= MAX_WORDS:
-        yield "length", f"the prompt has {len(words)} words, not {MIN_WORDS} to {MAX_WORDS}"
+        yield "length", f"the prompt has {show_count(len(words), 'word')}, not {MIN_WORDS} to {MAX_WORDS}"
     target = [word.lower() for word in _WORD.findall(entry.target)]
     contained = [word for word in target if word in stopwords]
     if contained:
@@ -287,9 +288,15 @@ def _check_counts(entries: Sequence[ReferencePair], known: dict[str, str], each:
     counts = Counter(_split(entry.category) for entry in entries)
     for folded, name in known.items():
         if counts[folded] != each:
-            yield Fault(0, "count", f"category {name!r} has {counts[folded]} entries, not {each}")
+            yield Fault(
+                0,
+                "count",
+                f"category {name!r} has {show_count(counts[folded], 'entry', 'entries')}, not {each}",
+            )
     if len(entries) != each * len(known):
-        yield Fault(0, "count", f"there are {len(entries)} entries, not {each * len(known)}")
+        yield Fault(
+            0, "count", f"in all {show_count(len(entries), 'entry', 'entries')}, not {each * len(known)}"
+        )
 
 
 def choose_categories(keywords: Path, count: int) -> list[str]:
@@ -299,7 +306,7 @@ def choose_categories(keywords: Path, count: int) -> list[str]:
     rows = read_rows(keywords, DOMAIN_KEYWORDS, ("keyword", "documents"))
     rows.sort(key=lambda row: (-row["documents"], row["keyword"]))
     if len(rows) < count:
-        raise InputError(f"only {len(rows)} keywords", str(keywords), "lower --categories")
+        raise InputError(f"only {show_count(len(rows), 'keyword')}", str(keywords), "lower --categories")
     return [row["keyword"] for row in rows[:count]]
 
 

@@ -1,5 +1,6 @@
 """Differences between two runs: input files, documents, keywords, pairs."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ from fathom.io.tables import read_table
 
 _CONTENT = ("title", "abstract", "text_hash")
 _LISTED = 100
+_MERGED = re.compile(r"(?:^|; )(.+?) \((\d+)\)(?=;|$)")
+_UNMERGED = {"gained": " (until now merged into another)", "lost": " (now merged into another)"}
 
 
 class Change(NamedTuple):
@@ -94,19 +97,22 @@ def _read_documents(run: Path) -> pl.DataFrame:
 
 def compare_keywords(previous: Path, run: Path, domain: str) -> tuple[Change, list[list[Any]]]:
     """Compare the keywords of a domain; return their counts, and one row per keyword (KEYWORD_CHANGES)."""
-    before, now = _read_keywords(previous, domain), _read_keywords(run, domain)
+    (before, merged_before), (now, merged_now) = (_read_keywords(each, domain) for each in (previous, run))
     lines = []
     for keyword in sorted(before.keys() | now.keys()):
         change = "kept" if keyword in before and keyword in now else "gained" if keyword in now else "lost"
-        lines.append([domain, keyword, change, before.get(keyword), now.get(keyword)])
+        counts = (before | merged_before).get(keyword), (now | merged_now).get(keyword)
+        lines.append([domain, keyword, change, *counts])
     return compare_names(domain, "keywords", before, now), lines
 
 
-def _read_keywords(run: Path, domain: str) -> dict[str, int]:
-    """Return each keyword's number of documents; empty if the run has no such domain."""
+def _read_keywords(run: Path, domain: str) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the documents of each keyword, and of each phrase merged into one; empty without the domain."""
     path = Path(paths.KEYWORDS.of(domain=domain).under(run))
-    rows = read_rows(path, DOMAIN_KEYWORDS, ("keyword", "documents")) if path.is_file() else []
-    return {row["keyword"]: row["documents"] for row in rows}
+    names = ("keyword", "documents", "merged")
+    rows = list(read_rows(path, DOMAIN_KEYWORDS, names)) if path.is_file() else []
+    merged = {found[1]: int(found[2]) for row in rows for found in _MERGED.finditer(row["merged"])}
+    return {row["keyword"]: row["documents"] for row in rows}, merged
 
 
 def compare_pairs(previous: Path, run: Path, domain: str) -> list[Change]:
@@ -169,8 +175,12 @@ def describe_changes(
     lines += [f"- {change.what}: {change.kept:,} of {change.now:,}" for change in reuse]
     for domain in dict.fromkeys(str(line[0]) for line in keywords):
         for kind in ("gained", "lost"):
-            names = [line[1] for line in keywords if line[0] == domain and line[2] == kind]
+            names = [
+                escape_markdown(line[1]) + (_UNMERGED[kind] if None not in line[3:] else "")
+                for line in keywords
+                if line[0] == domain and line[2] == kind
+            ]
             more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-            listed = ", ".join(escape_markdown(name) for name in names[:_LISTED]) or "none"
+            listed = ", ".join(names[:_LISTED]) or "none"
             lines += ["", f"**{escape_markdown(domain)}, keywords {kind} ({len(names):,})**: {listed}{more}"]
     return "\n".join(lines) + "\n"

@@ -16,6 +16,7 @@ from fathom.config.benchmark import Variant, Vocabulary
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import VOCABULARY
 from fathom.io.delimited import scan_rows, write_rows
+from fathom.io.names import show_count
 from fathom.jobs.program import log
 
 TOKEN_PATTERN = r"\s*\w+\b"  # noqa: S105 -- words with the white space before them
@@ -61,14 +62,15 @@ def build_vocabulary(
     empty = sorted(set(keywords) - {entry.keyword for entry in kept})
     if not kept:
         raise InputError(
-            f"none of {len(keywords)} keywords has a term in its {variant} vocabulary",
+            f"none of {show_count(len(keywords), 'keyword')} has a term in its {variant} vocabulary",
             hint=f"terms in more than {settings.max_share[variant]:.0%} of the keywords' documents are left "
             "out, which needs more than a few keywords: add documents or keywords, or raise "
             "vocabulary.max_share",
         )
     log.info(
-        "%s vocabulary: %s terms for %s of %s keywords; %s keywords have none",
-        variant, f"{len(kept):,}", f"{len(keywords) - len(empty):,}", f"{len(keywords):,}", f"{len(empty):,}",
+        "%s vocabulary: %s for %s of %s keywords; %s without one",
+        variant, show_count(len(kept), "term"), f"{len(keywords) - len(empty):,}", f"{len(keywords):,}",
+        show_count(len(empty), "keyword"),
     )  # fmt: skip
     return sorted(kept, key=lambda entry: (entry.keyword, -entry.score, entry.term))
 

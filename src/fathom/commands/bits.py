@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.commands import verbs
 from fathom.commands.score import add_model_options, add_server_options, add_tokenizer_option, find_models
+from fathom.io.names import show_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +138,9 @@ def _describe_texts(sources: Sequence[Mapping[str, Any]], over: int) -> list[str
         left_out = each["left_out"]
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in left_out.items()) or "nothing"
         commit = f" at {each['commit']}" if "commit" in each else ""
-        lines.append(f"{each['source']}{commit}: {each['documents']:,} documents; left out: {reasons}")
+        lines.append(
+            f"{each['source']}{commit}: {show_count(each['documents'], 'document')}; left out: {reasons}"
+        )
     if over:
-        lines.append(f"{over:,} documents are beyond --max-characters")
+        lines.append(f"{show_count(over, 'document')} beyond --max-characters")
     return lines

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.io.names import show_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,9 +71,9 @@ def _show_benchmark(change: "BenchmarkChange") -> "Iterator[str]":
     metric = change.resampled.metric
     yield f"{change.answer}."
     yield (
-        f"By {metric.describe(STATISTICS[change.resampled.aggregate])} on {change.pairs:,} pairs of both "
-        f"runs; {change.first_only:,} of the first run and {change.second_only:,} of the second have no "
-        "counterpart and are left out"
+        f"By {metric.describe(STATISTICS[change.resampled.aggregate])} on {show_count(change.pairs, 'pair')}"
+        f" of both runs; {change.first_only:,} of the first run and {change.second_only:,} of the second have"
+        " no counterpart and are left out"
     )
     rows = [["model", "first", "", "second", "", "difference", "interval", ""]]
     for each in change.models:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
 from fathom.errors import InputError
+from fathom.io.names import show_count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(output, table, CONTAMINATION)
     write_json(output.with_suffix(".json"), report)
     print(
-        f"{report['either']:,} of {report['pairs']:,} pairs occur in {report['texts']:,} texts: "
+        f"{report['either']:,} of {report['pairs']:,} pairs occur in {show_count(report['texts'], 'text')}: "
         f"{report['exact']:,} exactly, {report['near']:,} nearly; {report['too_short']:,} are too short to "
         f"search for; table in {output}"
     )
@@ -118,7 +119,7 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
     write_rows(output, rows, PAIR_PARTS)
     for model, statistic, part, value, low, high, pairs, clusters in rows:
         drawn = f" (interval over {clusters})" if clusters != KEYWORDS else ""
-        print(f"{model}  {statistic}  {part:8}  {value} [{low}, {high}]  {pairs:,} pairs{drawn}")
+        print(f"{model}  {statistic}  {part:8}  {value} [{low}, {high}]  {show_count(pairs, 'pair')}{drawn}")
 
 
 def _name_texts(files: Sequence[str], column: str, counts: Counter[str]) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.io.names import show_count
 
 if TYPE_CHECKING:
     from fathom.exports.every_eval_ever import Source
@@ -115,8 +116,8 @@ def run(arguments: argparse.Namespace) -> None:
             _publish(source, half)
         benchmarks = write_score_table(source, half / "scores", arguments.confidence)
     print(
-        f"{folder}: {records:,} records with {pairs:,} lines of pairs, model-index entries of {models:,}"
-        f" models, a table of {benchmarks:,} benchmarks"
+        f"{folder}: {show_count(records, 'record')} with {show_count(pairs, 'line')} of pairs, model-index"
+        f" entries of {show_count(models, 'model')}, a table of {show_count(benchmarks, 'benchmark')}"
     )
     if arguments.push:
         print("\n".join(push(folder, arguments.push)))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
 from fathom.errors import InputError
+from fathom.io.names import show_count
 
 if TYPE_CHECKING:
     from fathom.models.registry import ModelRow
@@ -116,4 +117,4 @@ def check(arguments: argparse.Namespace) -> None:
     if obstacles:
         raise InputError(f"{len(obstacles)} of {len(wanted)} repositories cannot be fetched", str(table))
     if not notes:
-        print(f"the hub offers all {len(wanted)} repositories")
+        print(f"the hub offers everything: {show_count(len(wanted), 'repository', 'repositories')}")

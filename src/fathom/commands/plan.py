@@ -14,6 +14,7 @@ from statistics import median_high
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.io.names import show_count
 from fathom.jobs.program import log, require_extra
 
 BITS_APART, FACTORS = (0.1, 0.25, 0.5, 1.0), (1.05, 1.1, 1.2, 1.5)
@@ -104,7 +105,7 @@ def run(arguments: argparse.Namespace) -> None:
     rates = arguments.rates or request.find("config/rates.tsv")
     plan = make_plan(request, rates, arguments.measured)
     for name, count in sorted(plan.unknown.items()):
-        log.info("no rate for rule %s: its %d jobs are not counted below", name, count)
+        log.info("no rate for rule %s: %s not counted below", name, show_count(count, "job"))
     print_rules(plan)
     print_models(plan, request)
     print_asked(plan)
@@ -168,13 +169,13 @@ def print_sums(plan: "Plan", cores: int, rates: Path) -> None:
     jobs, disk = sum(line.jobs for line in lines), sum(line.disk_mb for line in lines) / 1000
     cpu, gpu = (sum(getattr(line, name) for line in lines) / 3600 for name in ("cpu_seconds", "gpu_seconds"))
     print(
-        f"\n{jobs:,} jobs, {cpu:,.1f} CPU hours, {gpu:,.1f} GPU hours, {disk:,.1f} GB of new files,"
-        f" from {plan.sizes.whole:,.1f} MB of text"
+        f"\n{show_count(jobs, 'job')}, {cpu:,.1f} CPU hours, {gpu:,.1f} GPU hours,"
+        f" {disk:,.1f} GB of new files, from {plan.sizes.whole:,.1f} MB of text"
     )
     longest = max((line.longest for line in lines), default=0.0) / 3600
     least = max(cpu / cores, longest)
-    told = f"{least:,.1f} hours" if least >= 1 else f"{math.ceil(60 * least)} minutes"
-    print(f"at least {told} on {cores} cores")
+    told = f"{least:,.1f} hours" if least >= 1 else show_count(math.ceil(60 * least), "minute")
+    print(f"at least {told} on {show_count(cores, 'core')}")
     source = f"{rates.name}, assuming every document is in a domain with a benchmark"
     if plan.measured is not None:
         source = f"{plan.measured}, assuming the domains have the same share of the documents"

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from fathom.errors import InputError
 from fathom.io import files, json_text
+from fathom.io.names import show_count
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused
@@ -111,7 +112,9 @@ class JsonLines:
                 what, hint = "the compressed stream is cut off", _AGAIN
             else:
                 what, hint = f"this cannot be decompressed ({error})", _DAMAGED
-            raise InputError(f"{what}; {number:,} lines had been read", str(self._path), hint) from error
+            raise InputError(
+                f"{what}; {show_count(number, 'line')} had been read", str(self._path), hint
+            ) from error
 
     def _note(self, number: int, error: MalformedLineError, whole: bool) -> None:
         """Count a malformed line; a last line that is not JSON means that the file is truncated."""

@@ -16,6 +16,7 @@ from fathom.corpus.texts import HELD_OUT, HELD_OUT_SHARE, TRAIN
 from fathom.errors import InputError
 from fathom.io.delimited import read_header, require_distinct
 from fathom.io.files import hash_text
+from fathom.io.names import show_count
 from fathom.jobs.program import explain_imports, log, show_progress
 
 _READERS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv", ".txt": "text"}
@@ -102,9 +103,9 @@ def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, 
         raise InputError("no row has any text", where, "choose another column, split or other files")
     for split in limits:
         count = sum(each == split for each, _ in found.values())
-        log.info("%s documents of %s, %s characters", f"{count:,}", split, f"{sizes[split]:,}")
+        log.info("%s of %s, %s characters", show_count(count, "document"), split, f"{sizes[split]:,}")
     for reason, number in sorted(left_out.items()):
-        log.info("%s documents left out: %s", f"{number:,}", reason)
+        log.info("%s left out: %s", show_count(number, "document"), reason)
     order = sorted(found, key=hash_text)
     columns = {
         "doc_id": order,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.explorer.run import NO_RANKING, ORDERS, SUMMARY, Benchmark, Order, Row, Run, choose_order
+from fathom.io.names import show_count
 from fathom.statistics.aggregates import measure_values
 from fathom.statistics.clustered_tests import measure_influence
 from fathom.statistics.clusters import choose_clusters
@@ -230,7 +231,7 @@ def advise(run: Run) -> list[str]:
         unsettled = find_unsettled(benchmark, order)
         planned = [each for each in unsettled if each.pairs]
         if unsettled:
-            text = f"{where}: {_count(len(unsettled), 'comparison')} not settled"
+            text = f"{where}: {show_count(len(unsettled), 'comparison')} not settled"
             if planned:
                 first = planned[0]
                 text += (
@@ -242,7 +243,9 @@ def advise(run: Run) -> list[str]:
         if unknown:
             names = ", ".join(each.keyword for each in unknown[:3])
             more = ", ..." if len(unknown) > 3 else ""
-            lines.append(f"{where}: {_count(len(unknown), 'keyword')} that no model knows ({names}{more}).")
+            lines.append(
+                f"{where}: {show_count(len(unknown), 'keyword')} that no model knows ({names}{more})."
+            )
         lines += [
             f"{where}: {each.by_order} is ahead by {'knowledge' if order.is_knowledge else 'rank'},"
             f" {each.by_text} by bits per byte."
@@ -250,7 +253,3 @@ def advise(run: Run) -> list[str]:
             if each.apart
         ]
     return lines
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fathom.explorer.page import render_plain
 from fathom.io.files import write_text
+from fathom.io.names import show_count
 from fathom.scoring.text_bits import Comparison, Passage, Word, find_passages, find_words, list_passages
 from fathom.statistics.bootstrap import Estimate
 
@@ -85,7 +86,8 @@ def _show_other(comparison: Comparison, other: str, is_open: bool) -> str:
 
 
 def _show_word(word: Word) -> str:
-    return f'<li title="{word.uses:,} uses">{html.escape(word.word)} <small>{word.bits:+,.0f}</small></li>'
+    uses = show_count(word.uses, "use")
+    return f'<li title="{uses}">{html.escape(word.word)} <small>{word.bits:+,.0f}</small></li>'
 
 
 def _show_passage(passage: Passage) -> str:

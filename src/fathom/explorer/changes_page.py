@@ -9,6 +9,7 @@ from typing import NamedTuple
 from fathom.config.short_names import shorten_names
 from fathom.explorer.page import render_plain
 from fathom.io.files import write_text
+from fathom.io.names import show_count
 from fathom.ranking.paired_runs import BenchmarkChange, KeywordChange, ModelChange, RunChanges, judge_change
 from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.bootstrap import Estimate
@@ -59,7 +60,8 @@ def _show_benchmark(change: BenchmarkChange, names: Sequence[str], place: int) -
     parts = [
         f"<section{'' if place else _FIRST}>",
         f"<h{level}>{html.escape(change.answer)}.</h{level}>",
-        f'<p class="facts">{samples[0]}, {samples[1]}: {label} on {change.pairs:,} pairs of both runs;'
+        f'<p class="facts">{samples[0]}, {samples[1]}: {label} on'
+        f" {show_count(change.pairs, 'pair')} of both runs;"
         f" {alone} do not count.</p>",
         _open_table(f"Models in both runs on {change.domain}, {change.variant}"),
         f'<thead><tr><th scope="col">model</th><th scope="col">{label}{scale.kind}</th>{heads}'

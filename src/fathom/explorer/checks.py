@@ -124,18 +124,18 @@ def check_scores(
 def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
     """Return sentences on tables of comparisons and groups that do not fit the summary's models.
 
-    And on intervals that end before they begin.
+    And on intervals that do not contain their value, which none does as it is made.
     """
     values: dict[Place, dict[str, tuple[float, int]]] = defaultdict(dict)
     orders = {(order.metric.name, order.statistic.name) for order in ORDERS.values()}
     for row in rows.get(SUMMARY, []):
         if (row["metric"], row["aggregate"]) in orders:
             values[_place(row)][row["model"]] = row["value"], row["pairs"]
-    turned = [row for row in rows.get(SUMMARY, []) if row["ci_low"] > row["ci_high"]]
+    apart = [row for row in rows.get(SUMMARY, []) if _leaves_out_value(row)]
     found = [
-        f"summary.csv: the interval of {row['metric']} of {row['model']} ends before it begins; so of"
-        f" {len(turned):,} intervals."
-        for row in turned[:1]
+        f"summary.csv: the interval of {row['metric']} of {row['model']} does not contain its value;"
+        f" intervals like this: {len(apart):,}."
+        for row in apart[:1]
     ]
     tables = {name: rows[name] for name in (COMPARISONS, GROUPS) if name in rows and values}
     for name, table in tables.items():
@@ -157,6 +157,12 @@ def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
                 f" missing or other ones; so of {len(wrong):,} of {len(every):,} such parts."
             )
     return [*found, *_check_letters(rows)]
+
+
+def _leaves_out_value(row: Row) -> bool:
+    """Tell whether an interval does not contain its value."""
+    low, value, high = (float(row[name]) for name in ("ci_low", "value", "ci_high"))
+    return low > high or value < low or high < value  # undefined ends are NaN, which is neither
 
 
 def _check_letters(rows: Mapping[str, Sequence[Row]]) -> list[str]:

@@ -27,6 +27,7 @@ from fathom.explorer.item_tasks import (
 )
 from fathom.explorer.run import Order
 from fathom.explorer.subfields import Keywords, Strengths, measure_residuals, round_rows
+from fathom.io.names import show_count
 from fathom.models.origins import Origins
 from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.item_scores import find_parts
@@ -121,10 +122,12 @@ def _describe_task(
 def _list_facts(task: Task, name: str) -> list[str]:
     scored = task.scored[name]
     count, every = int(scored.kept.sum()), int(scored.kept.size)
-    facts = [f"{count:,} item{'' if count == 1 else 's'}"]
+    facts = [show_count(count, "item")]
     clusters = choose_item_clusters(task, scored)
     if clusters.kind == CLUSTERS:
-        facts.append(f"in {len(set(clusters.names)):,} clusters, which intervals and tests draw as a whole")
+        facts.append(
+            f"in {show_count(len(set(clusters.names)), 'cluster')}, which intervals and tests draw as a whole"
+        )
     if every > count:
         facts.append(f"{every - count:,} that not all models have left out")
     groups = task.items["group"].n_unique()
@@ -132,8 +135,7 @@ def _list_facts(task: Task, name: str) -> list[str]:
         facts.append(f"{groups:,} {'tasks' if task.parts > 1 else 'groups'}")
     if task.parts > 1:
         facts.append("every item counts the same")
-    models = len(scored.models)
-    return [*facts, f"{models:,} model{'' if models == 1 else 's'}"]
+    return [*facts, show_count(len(scored.models), "model")]
 
 
 def _shorten(value: Any) -> Any:
@@ -338,11 +340,13 @@ def describe_smallest(order: Order, sizes: Sizes, items: int, comparisons: int) 
     if not sizes.smallest:
         return ""
     if order.metric.most - order.metric.least < sizes.smallest[0]:
-        return f"{items:,} items are too few to find any difference in 80 % of such tests."
+        return f"{show_count(items, 'item')}: too few to find any difference in 80 % of such tests."
     low, high = order.show_differences(*sizes.smallest)
     what = high if low == high.removesuffix(" points") else f"{low} to {high}, depending on the models,"
     many = f", all {comparisons:,} comparisons together" if comparisons > 1 else ""
-    return f"With {items:,} items a difference of {what} would be found in 80 % of such tests{many}."
+    return (
+        f"With {show_count(items, 'item')} a difference of {what} would be found in 80 % of such tests{many}."
+    )
 
 
 def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.explorer.run import Compared, Order, Ranked, Ranking
+from fathom.io.names import show_count
 from fathom.statistics import item_scores
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.clusters import Clusters, number_clusters
@@ -118,7 +119,8 @@ def _collect_scores(
     each = known.group_by("model", "item").agg(pl.col("score").mean())
     if len(each) < len(known):
         notes.append(
-            f"{where}: {len(known) - len(each):,} further samples of items are averaged with the first."
+            f"{where}: {show_count(len(known) - len(each), 'further sample')} of items averaged with the"
+            " first."
         )
     wide = items.select("item").join(
         each.sort("model").pivot("model", index="item", values="score"),

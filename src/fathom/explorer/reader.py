@@ -45,7 +45,7 @@ from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.delimited import read_fields, read_rows, type_fields
 from fathom.io.files import hash_file, read_object
-from fathom.io.names import is_inside, is_utf8, show_path
+from fathom.io.names import is_inside, is_utf8, show_count, show_path
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.jobs.file_contents import find_changes
@@ -208,8 +208,8 @@ class _Files:
         if self.unnamed:
             shown = ", ".join(self.unnamed[:_SHOWN])
             yield (
-                f"{len(self.unnamed)} tables of models or benchmarks that the configuration does not name are"
-                f" left out: {shown}{', ...' if len(self.unnamed) > _SHOWN else '.'}"
+                f"Left out: {show_count(len(self.unnamed), 'table')} of models or benchmarks that the"
+                f" configuration does not name: {shown}{', ...' if len(self.unnamed) > _SHOWN else '.'}"
             )
         for found, reason in (
             (self.leaving, "leads out of the run"),

@@ -20,6 +20,7 @@ from fathom.io.contracts.coverage import CORRELATIONS_VARIED, COVERAGE_MAP, EXPA
 from fathom.io.contracts.figures import BENCHMARKS_MAP, EXPANSIONS_MAP
 from fathom.io.contracts.questions import QUESTION_MAP
 from fathom.io.delimited import Row, read_rows
+from fathom.io.names import show_count
 from fathom.io.tables import read_table
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def draw_benchmark(rows: pl.DataFrame, title: str) -> "Figure":
     sentences, pairs = rows.filter(kind="sentence"), rows.filter(kind="pair")
     share = sentences.filter(~pl.col("gap")).height / max(1, sentences.height)
     figure = make_figure(6.4, 5.2)
-    figure.suptitle(f"{wrap_name(title, 70)}\n{len(pairs):,} pairs cover {100 * share:.0f} % of the domain")
+    covered = f"{100 * share:.0f} % of the domain covered by {show_count(len(pairs), 'pair')}"
+    figure.suptitle(f"{wrap_name(title, 70)}\n{covered}")
     axes = figure.subplots()
     _scatter(axes, sentences.filter(~pl.col("gap")), _COVERED, "sentence, covered", 14)
     _scatter(axes, sentences.filter("gap", ~pl.col("large")), _GAP, "gap", 9)

@@ -21,6 +21,7 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.io.contracts.column import BOOL, DOUBLE, STRING, YES_NO, Column, Contract
 from fathom.io.files import LINE_MB, open_decompressed, read_plain_text, require_file, write_atomically
+from fathom.io.names import show_count
 
 # of the whole process: fields may contain documents
 csv.field_size_limit(LINE_MB * 1_000_000)
@@ -203,7 +204,9 @@ def read_fields(
         lacking = header[len(fields) :]
         if len(fields) > len(header) or (lacking and (needed is None or {*lacking} & {*needed})):
             hint = "check for a missing or an extra separator"
-            raise InputError(f"{len(fields)} fields where the header has {len(header)}", where, hint)
+            raise InputError(
+                f"{show_count(len(fields), 'field')} where the header has {len(header)}", where, hint
+            )
         found.append((where, [_unguard(field) for field in fields] + [""] * len(lacking)))
     if not found:
         raise InputError("the file is empty", str(path), "it needs a header line")

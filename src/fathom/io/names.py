@@ -66,6 +66,11 @@ _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u20
 """Signs that steer a terminal, or turn the direction of what follows."""
 
 
+def show_count(number: int, one: str, many: str = "") -> str:
+    """Return `1 core`, `2,000 cores`; `many` is the plural, by default with an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def show_text(text: str) -> str:
     r"""Return text without logins and keys in addresses; signs that steer a terminal are escaped.
 

@@ -27,6 +27,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.column import DOUBLE, Column, Contract
 from fathom.io.delimited import require_distinct
 from fathom.io.files import require_file, write_atomically
+from fathom.io.names import show_count
 
 _log = logging.getLogger("fathom")
 
@@ -307,7 +308,7 @@ def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
     rows = sum(group.num_rows for group in groups)
     if record["rows"] != rows:
         hint = "something took rows away or added some: make it again"
-        raise InputError(f"{rows:,} rows where {record['rows']:,} were written", str(path), hint)
+        raise InputError(f"{show_count(rows, 'row')} where {record['rows']:,} were written", str(path), hint)
     if record["place"] and place and record["place"] != place:
         hint = "put it back there, and make this one again"
         raise InputError(f"this table was written as {record['place']}", str(path), hint)

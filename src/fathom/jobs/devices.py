@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text
+from fathom.io.names import show_count
 from fathom.jobs.program import log
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ def pick_device(device: str, where: str) -> str:
     if int(named[1] or 0) >= count:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         why = "" if visible is None else f" (CUDA_VISIBLE_DEVICES={visible})"
-        seen = f"{count or 'no'} GPU{'' if count == 1 else 's'} visible{why}"
-        raise InputError(f"no device {device!r}: {seen}", where, _HINT)
+        raise InputError(f"no device {device!r}: {show_count(count, 'GPU')} visible{why}", where, _HINT)
     return device
 
 

@@ -15,6 +15,7 @@ from fathom.config.model_names import ModelName
 from fathom.errors import InputError
 from fathom.io.contracts.jobs import RATES, RESOURCES
 from fathom.io.delimited import read_delimited, read_rows
+from fathom.io.names import show_count
 from fathom.jobs.job_slices import read_slice
 
 PACKED = {".gz": 3.4, ".zst": 3.4}
@@ -344,8 +345,8 @@ def _describe(leftover: list[tuple[str, str, str]]) -> tuple[str, str, str]:
     more = f" and {len(leftover) - _SHOWN} more" if len(leftover) > _SHOWN else ""
     names = ",".join(dict.fromkeys(name for _, name, _ in leftover))
     return (
-        f"{len(leftover)} jobs of an earlier run in this folder have not ended ({', '.join(jobs)}{more});"
-        " their work would be done twice",
+        f"the queue still has {show_count(len(leftover), 'job')} of an earlier run in this folder"
+        f" ({', '.join(jobs)}{more}); the same work would be done twice",
         "Slurm",
         f"cancel them and start again: scancel --name={names}",
     )

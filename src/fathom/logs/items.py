@@ -11,6 +11,7 @@ import polars as pl
 from fathom.errors import InputError
 from fathom.io.contracts import column
 from fathom.io.contracts.column import Contract
+from fathom.io.names import show_count
 from fathom.io.paths import find_named_folder
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log as logger
@@ -105,10 +106,12 @@ def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
             raise InputError("no log in this folder", str(path), hint)
         others += len(rest) - len(faults)
         if faults:
-            notes.append(f"Left out: {len(faults):,} tables that cannot be read (the first: {faults[0]}).")
+            notes.append(
+                f"Left out: {show_count(len(faults), 'table')} that cannot be read (the first: {faults[0]})."
+            )
         found |= logs
     if others:
-        notes.append(f"Left out: {others:,} files that are not logs.")
+        notes.append(f"Left out: {show_count(others, 'file')} of other kinds.")
     return sorted(found)
 
 
@@ -247,7 +250,9 @@ def _average(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     repeated = once.filter(pl.col("_times") > 1)
     counts = repeated.group_by("task", "metric").agg(pl.len(), pl.max("_times")).sort("task", "metric")
     for task, metric, count, times in counts.iter_rows():
-        notes.append(f"{task}, {metric}: {count:,} scores are means of up to {times} repetitions.")
+        notes.append(
+            f"{task}, {metric}: {show_count(count, 'score')} averaged over up to {times} repetitions."
+        )
     for note in notes:
         logger.info("%s", note)
     names = make_empty_table(ITEMS).columns

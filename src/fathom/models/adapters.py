@@ -10,6 +10,7 @@ from typing import Any
 from fathom.config.adapter import Adapter
 from fathom.errors import InputError
 from fathom.io.files import read_json
+from fathom.io.names import show_count
 from fathom.jobs.program import log
 from fathom.models.folders import ADAPTER_CONFIG, refuse_pickled
 from fathom.models.text_model import find_blocks, find_frozen, find_text_model
@@ -100,8 +101,8 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
     wrong = sorted({*outcome.unexpected_keys, *expected.intersection(outcome.missing_keys)})
     if wrong or not weights:
         example = f", e.g. {wrong[0]}" if wrong else ""
-        what = f"the adapter does not fit its base model: {len(wrong)} weights differ in name{example}"
-        raise InputError(what, where, hint)
+        wrong_names = f"{show_count(len(wrong), 'weight')} of other names{example}"
+        raise InputError(f"the adapter does not fit its base model: {wrong_names}", where, hint)
     _check_tied(model, where)
     return wrapped.merge_and_unload(safe_merge=True) if merge else wrapped.get_base_model()
 
@@ -251,7 +252,8 @@ def describe_modules(model: Any, modules: Sequence[str]) -> str:
         for path, weight in block.named_parameters()
     }
     left = {key: size for key, size in sizes.items() if key[1] not in adapted}
-    text = f"{len(modules)} matrices ({', '.join(sorted({each.rpartition('.')[2] for each in modules}))})"
+    kinds = ", ".join(sorted({each.rpartition(".")[2] for each in modules}))
+    text = f"{show_count(len(modules), 'matrix', 'matrices')} ({kinds})"
     share = sum(left.values()) / sum(sizes.values())
     if share > _WORTH_SAYING:
         largest = max(left.values())

@@ -19,6 +19,7 @@ import numpy as np
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text, make_folder, write_atomically, write_json
+from fathom.io.names import show_count
 from fathom.jobs.file_hashes import hash_once
 from fathom.jobs.program import log
 from fathom.models.folders import ORIGIN_FILE, format_size, require_space
@@ -149,7 +150,7 @@ class _Weights:
                 kept = {}
         self._save(folder, kept)
         if missing := sorted(set(self._wanted) - set(self._index)):
-            raise self._fail(f"{len(missing)} weights are missing, e.g. {missing[0]}")
+            raise self._fail(f"{show_count(len(missing), 'weight')} missing, e.g. {missing[0]}")
         files = sorted(set(self._index.values()))
         if len(files) == 1:
             (folder / files[0]).replace(folder / "model.safetensors")

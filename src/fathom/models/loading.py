@@ -11,6 +11,7 @@ from typing import Any
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.files import hash_text, read_json, write_json
+from fathom.io.names import show_count
 from fathom.io.paths import find_named_folder
 from fathom.jobs.devices import describe_device
 from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_adapter
@@ -241,7 +242,9 @@ def _load(
     missing = sorted(info["missing_keys"])
     if missing:
         hint = "the folder is incomplete, or its config.json belongs to another model"
-        raise InputError(f"{len(missing)} weights are missing, e.g. {missing[0]}", str(pointer.path), hint)
+        raise InputError(
+            f"{show_count(len(missing), 'weight')} missing, e.g. {missing[0]}", str(pointer.path), hint
+        )
     check_blocks(info["unexpected_keys"], config, pointer.path)
     if find_quantization(pointer.path) and not getattr(model, "is_quantized", False):
         _cast_weights(model, getattr(torch, settings.dtype))

@@ -9,6 +9,7 @@ import polars as pl
 from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.io.files import hash_text, write_atomically
+from fathom.io.names import show_count
 from fathom.models.tokens import encode_texts
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def pack_splits(
     valid = pack_sequences(texts, "adapt-valid", tokenizer, packing, max_valid)
     for split, found, least in (("adapt-train", train, batch), ("adapt-valid", valid, 1)):
         if len(found) < least:
-            what = f"too little text: split {split} has {len(found)} sequences, one batch needs {least}"
+            has = show_count(len(found), "sequence")
+            what = f"too little text: split {split} has {has}, one batch needs {least}"
             raise InputError(what, "texts", _HINT)
     return train, valid
 

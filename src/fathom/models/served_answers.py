@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
+from fathom.io.names import show_count
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,7 +151,8 @@ def _read_ranks(entries: Any, question: Question) -> Reading:
     """Take one mapping of token ids for each token of the prompt."""
     count = len(entries) if isinstance(entries, list) else 0
     if count != len(question.prompt):
-        raise AnswerError(f"{count:,} log-probabilities for {len(question.prompt):,} tokens")
+        tokens = show_count(len(question.prompt), "token")
+        raise AnswerError(f"{show_count(count, 'log-probability', 'log-probabilities')} for {tokens}")
     found = []
     for place in question.wanted:
         token = question.prompt[place]

@@ -26,7 +26,7 @@ from fathom.corpus.own_texts import EVERYTHING, HUB, find_door, name_dataset, st
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.files import read_plain_text, write_text
-from fathom.io.names import NAME, NAME_FORM
+from fathom.io.names import NAME, NAME_FORM, show_count
 from fathom.io.places import RUNS
 from fathom.io.reports import Join, read_report
 from fathom.jobs.program import require_extra
@@ -83,10 +83,10 @@ class Found:
 
         others = ", ".join(f"{code} {count}" for code, count in self.languages.most_common() if code != "en")
         share = f" in {self.languages['en']:,} of {self.languages.total():,}, else {others}"
-        sections = f", about {self.documents:,} sections" if self.unit == "files" else ""
-        size = f"{'' if self.exact else 'at least '}{self.count:,} {self.unit}{sections}"
+        sections = f", about {show_count(self.documents, 'section')}" if self.unit == "files" else ""
+        size = show_count(self.count, self.unit.removesuffix("s"))
         lines = [
-            f"{size}, about {self.words:,} words",
+            f"{'' if self.exact else 'at least '}{size}{sections}, about {show_count(self.words, 'word')}",
             f"language of the sample: English{share if others else ''}",
         ]
         if columns := self.corpus.get("columns"):
@@ -159,7 +159,7 @@ def _look_at_folder(source: str) -> Found:
                 found.groups[name] = round(scale * english)
     _set_translations_aside(found)
     if not found.documents:
-        what = f"none of the {len(found.unread):,} sampled files can be read"
+        what = f"none of {show_count(len(found.unread), 'sampled file')} can be read"
         raise InputError(what, source, "; ".join(found.unread[:_SHOWN]))
     return found
 

@@ -42,6 +42,19 @@ def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
     return amount_by_input if per_mb else amount
 
 
+def lengthen(first: int, most: int = 0) -> Callable[..., int]:
+    """Return the minutes of a job, which double with each attempt, up to `most` if given.
+
+    A cluster never starts a job that asks for more time than its partitions give.
+    """
+
+    def amount(wildcards: Any, attempt: int) -> int:
+        wanted = first << (attempt - 1)
+        return min(wanted, most) if most else wanted
+
+    return amount
+
+
 def _measure(path: Any, async_run: Any) -> int:
     """Return the bytes of an input, in a storage or on this machine; 0 if it does not exist yet."""
     if async_run is not None and getattr(path, "is_storage", False):

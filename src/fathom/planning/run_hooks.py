@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.jobs.devices import SHARED, count_machine_gpus
 from fathom.jobs.resources import JOB_PREFIX, refuse_leftover_jobs
 from fathom.planning import failures
@@ -59,6 +60,18 @@ class RunHooks:
         text = failures.describe_failures(failed, since)
         if lines := [*lines, *([text] if text else [])]:
             failures.say_at_the_end("\n\n".join(lines))
+
+    def name_results(self) -> None:
+        """Print where to start reading what the run has made, after Snakemake's last output."""
+        made = {str(file) for job in self._workflow.dag.jobs for file in job.output if Path(file).is_file()}
+        kinds = ([path for path in sorted(made) if kind.is_of(self._place(path))] for kind in _READ_FIRST)
+        first, *more = next(filter(None, kinds), [""])
+        if first and self._workflow.is_main_process:
+            others = f" and {len(more):,} more like it" if more else ""
+            failures.say_at_the_end(f"Results: {first}{others}")
+
+    def _place(self, path: str) -> str:
+        return path.removeprefix(f"{self._run.results}/")
 
     def is_comparison(self) -> bool:
         """Say whether only a comparison is asked for, as jobs on other machines need to know."""
@@ -132,6 +145,10 @@ class RunHooks:
             sys.stderr.write(f"Error: {obstacle}\n")
         if obstacles:
             raise SystemExit(1)
+
+
+_READ_FIRST = (paths.PAGE, paths.SUMMARY, paths.RANKING_PAGE, paths.CHANGES, paths.CARD)
+"""What a reader starts with, the best first; a target may make only some."""
 
 
 SNAKEMAKE_LIMIT = (100, 1)

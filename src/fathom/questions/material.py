@@ -13,6 +13,7 @@ from fathom.errors import InputError
 from fathom.io.delimited import fold_name, require_distinct, scan_csv
 from fathom.io.files import hash_text, read_plain_text
 from fathom.io.json_text import parse_object
+from fathom.io.names import show_count
 from fathom.jobs.signature import Tables
 from fathom.questions.posing import name_question
 
@@ -95,7 +96,7 @@ def _scan_csv(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         elif len(fields) == len(header):
             yield line, dict(zip(header, fields, strict=True))
         elif fields:
-            fault = f"{len(fields)} fields where the header has {len(header)}"
+            fault = f"{show_count(len(fields), 'field')} where the header has {len(header)}"
             raise InputError(fault, f"{path}, line {line}", "check for a missing or an extra comma or quote")
 
 

@@ -19,6 +19,7 @@ from fathom.corpus.selection import matches_category
 from fathom.errors import InputError
 from fathom.io.delimited import scan_csv
 from fathom.io.files import read_plain_text
+from fathom.io.names import show_count
 from fathom.questions.ontology import Cell, Entity, Ontology, Value, name_entity, put_in_words, read_column
 
 _SHOWN = 8  # entities of a cycle in a message
@@ -70,7 +71,7 @@ def read_rows(path: Path, table: Table) -> list[Row]:
         where = f"{path}, line {line}"
         if len(fields) != len(header):
             raise InputError(
-                f"{len(fields)} fields where the header has {len(header)}",
+                f"{show_count(len(fields), 'field')} where the header has {len(header)}",
                 where,
                 "check for a missing or an extra comma or quote",
             )

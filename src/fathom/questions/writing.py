@@ -18,6 +18,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.questions import WRITTEN_FAULTS
 from fathom.io.delimited import write_rows
 from fathom.io.files import write_json_lines
+from fathom.io.names import show_count
 from fathom.jobs.program import log
 
 MAX_TOKENS = 96
@@ -96,7 +97,9 @@ def write_requests(records: Sequence[tuple[str, str]], each: int) -> list[str]:
     Raise `InputError` if there are no records, or fewer than one is wanted in each.
     """
     if not records or each < 1:
-        raise InputError(f"{len(records)} records, {each} in each request", "--count, --each", "1 or more")
+        raise InputError(
+            f"{show_count(len(records), 'record')}, {each} in each request", "--count, --each", "1 or more"
+        )
     parts = [records[start : start + each] for start in range(0, len(records), each)]
     return [
         _REQUEST.format(

@@ -146,9 +146,9 @@ def _read_run(folder: Path, settings: Summary) -> dict[Key, pl.DataFrame]:
         if (found["domain"], found["variant"]) in known
     ]
     if not files:
-        raise InputError(
-            "there are no scores in this folder", str(folder), "give the folder of a run: results/RUN"
-        )
+        made = "it has benchmarks only: score its models (target compare), or read the later changes.md"
+        hint = made if known else "give the folder of a run: results/RUN"
+        raise InputError("there are no scores in this folder", str(folder), hint)
     return leave_out_overlap(read_scores(files, pairs), overlap, settings)
 
 

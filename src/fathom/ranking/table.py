@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import PAIRED_TESTS, RANKED_BENCHMARKS, RANKED_MODELS, RANKED_SCORES
 from fathom.io.delimited import read_rows, write_rows
+from fathom.io.names import show_count
 from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.jobs.program import log
 
@@ -91,18 +92,14 @@ class ScoreTable:
 def check_size(table: ScoreTable, where: str) -> None:
     """Raise `InputError` if there are too few models or benchmarks to compare."""
     if len(table.models) < FEWEST_MODELS:
-        what = f"rankings of {_count(len(table.models), 'model')} cannot be compared"
+        what = f"rankings of {show_count(len(table.models), 'model')} cannot be compared"
         raise InputError(what, where, f"at least {FEWEST_MODELS} are needed")
     if len(table.downstream) < FEWEST_BENCHMARKS:
         raise InputError(
-            f"there is {_count(len(table.downstream), 'benchmark')} (corpora apart), so no second ranking",
+            f"{show_count(len(table.downstream), 'benchmark')} (corpora apart), so no second ranking",
             where,
             f"at least {FEWEST_BENCHMARKS} are needed",
         )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
 def tabulate_scores(table: ScoreTable) -> pl.DataFrame:

@@ -24,7 +24,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import TEXT_BITS, TEXT_DIFFERENCES, TEXT_DOCUMENTS, TEXT_PASSAGES, TEXT_WORDS
 from fathom.io.delimited import write_rows
 from fathom.io.files import hash_text, read_json, write_atomically, write_json
-from fathom.io.names import place_inside
+from fathom.io.names import place_inside, show_count
 from fathom.jobs.resume import Resume
 from fathom.models.open_model import Measurement, OpenModel, measure_all
 from fathom.models.served import Maker, ServedModel
@@ -117,8 +117,9 @@ class Comparison(BitsPerByte):
     def extent(self) -> str:
         """Amount of text, for people."""
         files, documents = self.texts["file"].n_unique(), len(self.texts)
-        inside = f" in {files:,} files" if files < documents else ""
-        return f"{documents:,} documents{inside}, {int(self.sizes.sum()):,} bytes that all models predicted"
+        inside = f" in {show_count(files, 'file')}" if files < documents else ""
+        size = f"{int(self.sizes.sum()):,} bytes that all models predicted"
+        return f"{show_count(documents, 'document')}{inside}, {size}"
 
     @property
     def answer(self) -> str:

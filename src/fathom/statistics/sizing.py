@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.names import place_inside
+from fathom.io.names import place_inside, show_count
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
 from fathom.statistics.left_out import leave_out_overlap
 from fathom.statistics.metrics import BITS, RANK, Metric
@@ -117,7 +117,8 @@ def estimate_variances(
     count, pairs = len(sizes), len(differences)
     if count < 2 or pairs == count:
         raise InputError(
-            f"{pairs:,} pairs of {count:,} keywords are too few to estimate how keywords differ",
+            f"{show_count(pairs, 'pair')} of {show_count(count, 'keyword')}: too few to estimate how"
+            " keywords differ",
             where,
             "a pilot needs at least two keywords, one with at least two pairs",
         )

@@ -19,6 +19,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import AFTER, BEFORE
+from fathom.io.names import show_count
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import (
@@ -359,7 +360,7 @@ def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
     drawn = f" (intervals over {clusters.kind})" if clusters.kind != KEYWORDS and len(scores) > 1 else ""
     missing = f", ranks of {unknown:,} beyond the server's limit" if unknown else ""
     left_out = f", {len(pairs) - len(scores):,} left out" if len(pairs) > len(scores) else ""
-    return f"{', '.join(parts)}, {len(scores):,} pairs{drawn}{missing}{left_out}"
+    return f"{', '.join(parts)}, {show_count(len(scores), 'pair')}{drawn}{missing}{left_out}"
 
 
 def _describe_bits(scores: pl.DataFrame, clusters: Sequence[str]) -> str:
@@ -383,7 +384,9 @@ def _describe_rivals(scores: pl.DataFrame, clusters: Sequence[str]) -> list[str]
     if not len(values):
         return [f"no {RIVAL_RANK.label}"]
     found = summarize_values(values, names, Summary())[GEOMETRIC_MEAN.name]
-    without = f" ({len(scores) - len(values):,} pairs have none)" if len(values) < len(scores) else ""
+    without = (
+        f" ({show_count(len(scores) - len(values), 'pair')} without)" if len(values) < len(scores) else ""
+    )
     return [f"{RIVAL_RANK.describe(GEOMETRIC_MEAN)} {_format(found, len(values))}{without}"]
 
 

@@ -21,7 +21,7 @@ from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.studies import FOLLOWING, WATCHED
 from fathom.io.delimited import write_rows
 from fathom.io.files import hash_file, hash_text, read_json_lines, read_object, write_json, write_json_lines
-from fathom.io.names import place_inside
+from fathom.io.names import place_inside, show_count
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
 from fathom.models import arriving
@@ -118,21 +118,17 @@ class WatchedPairs(NamedTuple):
 
     def describe(self) -> str:
         """Describe what is measured, on what, and what is left out."""
-        names = _count(len(self.sentences.names), "keyword")
+        names = show_count(len(self.sentences.names), "keyword")
         left, few = int((~self.kept).sum()), int((~self.sentences.can_be_named).sum())
-        parts = [f"{_count(int(self.kept.sum()), 'pair')} of {names}, by {self.metric.label}"]
+        parts = [f"{show_count(int(self.kept.sum()), 'pair')} of {names}, by {self.metric.label}"]
         if left:
-            parts.append(f"left out: {_count(left, 'pair')} without other targets to compare with")
+            parts.append(f"left out: {show_count(left, 'pair')} without other targets to compare with")
         if few:
             parts.append(
-                f"{_count(few, 'keyword')} cannot be named: fewer than {SEVERAL} different targets, or one"
-                " that most pairs share"
+                f"{show_count(few, 'keyword')} cannot be named: fewer than {SEVERAL} different targets, or"
+                " one that most pairs share"
             )
         return "; ".join(parts)
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'' if number == 1 else 's'}"
 
 
 def plan_watch(pairs: pl.DataFrame, by: str | None = None) -> WatchedPairs:
@@ -394,14 +390,14 @@ def describe_look(rows: Sequence[dict[str, Any]], plan: WatchedPairs) -> str:
     nameable = int(plan.sentences.can_be_named.sum())
     if len(rows) < FIRST + 1:
         missing = FIRST + 1 - len(rows)
-        further = "one further checkpoint" if missing == 1 else f"{missing} further checkpoints"
+        further = show_count(missing, "further checkpoint")
         answer = f"{row['checkpoint']} is scored. Keywords can be named after {further}."
     elif nameable:
         counts = ((len(row[verdict]), verdict) for verdict in (FORGOTTEN, LEARNED))
         found = " and ".join(
             f"{count or 'none'} {'is' if count < 2 else 'are'} {each}" for count, each in counts
         )
-        answer = f"{row['checkpoint']}: of {_count(nameable, 'keyword')} {found} since {first}."
+        answer = f"{row['checkpoint']}: of {show_count(nameable, 'keyword')} {found} since {first}."
     else:
         answer = f"{row['checkpoint']}: no keyword has enough different targets to be named."
     return f"{answer}{tied}"

@@ -8,6 +8,7 @@ import polars as pl
 
 from fathom.config.tuning import Lora, Metric, Task
 from fathom.errors import InputError
+from fathom.io.names import show_count
 from fathom.jobs.devices import pick_device
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume, State
@@ -99,7 +100,7 @@ def run_experiment(candidate: Candidate, resume: Resume) -> Result:
     metric, encoder, held_out = candidate.metric, candidate.encoder, candidate.parts["valid"]
     lora = candidate.lora
     if len(held_out) < lora.batch:
-        what = f"{len(held_out)} validation examples are fewer than one batch of {lora.batch}"
+        what = f"{show_count(len(held_out), 'validation example')}, fewer than one batch of {lora.batch}"
         hint = "too few to choose an epoch: give the task more examples, or lower lora.batch"
         raise InputError(what, "train_before_test", hint)
     direct, before = _score_directly(candidate, resume.part(f"{_name(candidate.chat)}.direct"))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fathom.config.tuning import Criterion, Lora
 from fathom.errors import InputError
 from fathom.io.files import hash_text
+from fathom.io.names import show_count
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
 from fathom.models.adapters import copy_weights, list_weights, restore_weights
@@ -59,7 +60,7 @@ def tune(
     import torch
 
     if len(training) < settings.batch:
-        what = f"{len(training)} training examples are fewer than one batch of {settings.batch}"
+        what = f"{show_count(len(training), 'training example')}, fewer than one batch of {settings.batch}"
         raise InputError(what, "train_before_test", "lower lora.batch, or give the task more examples")
     steps = math.ceil(len(training) / settings.batch)
     total = steps * settings.epochs

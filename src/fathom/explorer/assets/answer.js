@@ -96,10 +96,10 @@ Fathom.answer = (() => {
       const bits = writeBits(own, found.map(([, , [, value]]) => value));
       const others = found.map(([, other, [, value], apart, certain], place) => {
         const unsure = [!apart && `${Fathom.isKnowledge() ? "knowledge" : "ranks"} not significantly different`, !certain && "intervals of bits per byte overlap"].filter(Boolean);
-        return [place ? ", " : "", element("strong", {}, name(other)), ` (${[bits(value), ...unsure].join("; ")})`];
+        return [place ? ", " : "", ...Fathom.sentence([[other, true]]), ` (${[bits(value), ...unsure].join("; ")})`];
       });
       return element(
-        "li", {}, element("strong", {}, name(model)), ` (${bits(own)} bits per byte) is ahead ${manner()}, but by bits per byte `,
+        "li", {}, ...Fathom.sentence([[model, true]]), ` (${bits(own)} bits per byte) is ahead ${manner()}, but by bits per byte `,
         others.flat(), found.length === 1 ? " is." : " are.",
       );
     });

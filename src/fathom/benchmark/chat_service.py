@@ -51,8 +51,13 @@ def ask_chat(
 ) -> dict[str, Any]:
     """Return a model's answer to messages, see :func:`ask_service`.
 
-    `options`: `max_tokens`, and `temperature` if wanted. Options that the service refuses are renamed or
-    removed here too, for the next request. `size`: most bytes of the answer.
+    Parameters
+    ----------
+    options : dict
+        `max_tokens`, and `temperature` if wanted. Options that the service refuses are renamed or removed
+        here too, for the next request.
+    size : int
+        Most bytes of the answer.
     """
     while True:
         asked = dict(options)

@@ -165,9 +165,15 @@ def find_contamination(
     """Look for the pairs of a benchmark in the texts of a corpus.
 
     Returned: under contract CONTAMINATION, in the order of the pairs. A longer corpus never unflags a pair.
-    `pairs`: with the columns pair_id, prompt and target. `texts`: text and its name; half a megabyte, or one
-    text, is in memory at a time. `threshold`: share of a pair's sequences of NEAR words in one passage that
-    makes a near match.
+
+    Parameters
+    ----------
+    pairs : polars.DataFrame
+        With the columns pair_id, prompt and target.
+    texts : iterable of (str, str)
+        Text and its name; half a megabyte, or one text, is in memory at a time.
+    threshold : float
+        Share of a pair's sequences of NEAR words in one passage that makes a near match.
     """
     searcher = _Searcher(
         [prompt + target for prompt, target in pairs.select("prompt", "target").iter_rows()], threshold

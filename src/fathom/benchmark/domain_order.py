@@ -61,9 +61,14 @@ def order_domains(
 ) -> pl.DataFrame:
     """Order domains by the cosine of their mean with one domain's, the least similar first.
 
-    `means` (mapping of str to ndarray of shape (dimension,)): of all domains; of unit length. `count`:
-    stages; None, or more than there are candidates: all of them. `given`: the order of training, if already
-    settled; it gives `stage`, while `chosen` is still computed.
+    Parameters
+    ----------
+    means : mapping of str to ndarray of shape (dimension,)
+        Of all domains; of unit length.
+    count : int, optional
+        Stages; None, or more than there are candidates: all of them.
+    given : sequence of str
+        The order of training, if already settled; it gives `stage`, while `chosen` is still computed.
     """
     rows = [
         (name, float(np.clip(np.round(mean @ means[evaluation_domain], _DECIMALS), -1, 1)))

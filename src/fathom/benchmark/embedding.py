@@ -178,8 +178,11 @@ class SentenceEncoder:
         """Return the unit vectors of sentences.
 
         Raise `InputError` if the memory of a GPU cannot hold a single sentence. `progress`: wraps the
-        iterator of batches, as :func:`fathom.jobs.program.show_progress` does. Returned: array of float32 of
-        shape (n_sentences, dimension).
+        iterator of batches, as :func:`fathom.jobs.program.show_progress` does.
+
+        Returns
+        -------
+        array of float32 of shape (n_sentences, dimension)
         """
         tokens = self._tokenize(sentences)
         vectors = np.empty((len(sentences), self.dimension), dtype=np.float32)

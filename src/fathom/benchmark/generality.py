@@ -56,9 +56,15 @@ def find_general(
     of any study: `image quality`. `common` are phrases that general English has as well: `error message`;
     with the word lists' manuals, also what manuals of programs have, whatever the program, and what is on a
     program as such: `bug tracker`. Phrases that are rare outside may be frequent in general English.
-    Returned: phrases by reason. `inside`, `outside`: documents of the domain, and others; each a sequence of
-    runs. Fewer than :data:`LEAST_OUTSIDE` others tell nothing. `wordlists`: its lemmas unite the forms of a
-    word; its manuals, if any, tell what is general in documents.
+    Returned: phrases by reason.
+
+    Parameters
+    ----------
+    inside, outside : collection of documents
+        Documents of the domain, and others; each a sequence of runs. Fewer than :data:`LEAST_OUTSIDE` others
+        tell nothing.
+    wordlists : WordLists
+        Its lemmas unite the forms of a word; its manuals, if any, tell what is general in documents.
     """
     enough = len(outside) >= LEAST_OUTSIDE
     _log_sources(len(outside), enough, settings, wordlists)

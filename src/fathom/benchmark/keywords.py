@@ -76,9 +76,16 @@ def extract_keywords(
 ) -> Extracted:
     """Extract the keywords of a domain from its abstracts [RawCorpora, Sec. 2.2, App. A.1].
 
-    Raise `InputError` if there is no abstract, or no keyword is found. `abstracts`: abstracts by doc_id, in
-    any order; empty ones are skipped. `encode`: returns float64 unit vectors of phrases, of shape (n_phrases,
-    dimension). `outside`: abstracts of documents outside the domain, to find general phrases.
+    Raise `InputError` if there is no abstract, or no keyword is found.
+
+    Parameters
+    ----------
+    abstracts : mapping
+        Abstracts by doc_id, in any order; empty ones are skipped.
+    encode : callable
+        Returns float64 unit vectors of phrases, of shape (n_phrases, dimension).
+    outside : mapping, optional
+        Abstracts of documents outside the domain, to find general phrases.
     """
     documents, others = _read_runs(abstracts), _read_runs(outside or {})
     candidates = find_candidates([run for runs in documents for run in runs], settings)

@@ -54,10 +54,16 @@ def match_sentences(
 ) -> pl.DataFrame:
     """Find the sentences of one slice whose cosine to a keyword may reach a threshold [RawCorpora, Sec. 2.3].
 
-    Returned: under CANDIDATES, by keyword, doc_id and position. `sentences`: under SENTENCES: the slice's
-    sentences, or those of one domain. `embeddings` (array of float32 of shape (n_rows, dimension)): unit
-    vectors; `row` of a sentence is its index here. `vectors` (array of float64 of shape (n_keywords,
-    dimension)): their unit vectors, from the model that made `embeddings`.
+    Returned: under CANDIDATES, by keyword, doc_id and position.
+
+    Parameters
+    ----------
+    sentences : pl.DataFrame
+        Under SENTENCES: the slice's sentences, or those of one domain.
+    embeddings : array of float32 of shape (n_rows, dimension)
+        Unit vectors; `row` of a sentence is its index here.
+    vectors : array of float64 of shape (n_keywords, dimension)
+        Their unit vectors, from the model that made `embeddings`.
     """
     rows = sentences["row"].unique().sort().to_numpy()
     check_dimensions(embeddings, vectors, len(rows))
@@ -105,9 +111,16 @@ def decide_matches(
 ) -> pl.DataFrame:
     """Compute uncertain cosines again in float64 and drop what is below the threshold.
 
-    Returned: under MATCHES, in the order of the candidates. `vector` (array of float64 of shape
-    (dimension,)): the keyword's unit vector. `encode_exactly`: embeds the uncertain sentences; not called if
-    there are none. `min_cosine`: the threshold, inclusive.
+    Returned: under MATCHES, in the order of the candidates.
+
+    Parameters
+    ----------
+    vector : array of float64 of shape (dimension,)
+        The keyword's unit vector.
+    encode_exactly : callable
+        Embeds the uncertain sentences; not called if there are none.
+    min_cosine : float
+        The threshold, inclusive.
     """
     columns = MATCHES.names
     again = (candidates["uncertain"] != "").to_numpy()
@@ -157,8 +170,11 @@ def check_embeddings(sentences: pl.DataFrame, embeddings: npt.NDArray[np.float32
 def load_keyword_vectors(path: Path | str, keywords: Sequence[str]) -> ExactVectors:
     """Read the unit vectors of a domain's keywords.
 
-    Raise `InputError` if there is no such array, or it belongs to other keywords. Returned: array of float64
-    of shape (n_keywords, dimension).
+    Raise `InputError` if there is no such array, or it belongs to other keywords.
+
+    Returns
+    -------
+    array of float64 of shape (n_keywords, dimension)
     """
     vectors = np.array(load_embeddings(path), dtype=np.float64)
     if vectors.ndim != 2 or len(vectors) != len(keywords):
@@ -196,11 +212,17 @@ def refine_embeddings(
 ) -> Refined:
     """Embed again, in float32, the sentences whose cosine to any keyword may reach the threshold.
 
-    The margin is a multiple of the largest error measured, which includes the sentences embedded again. If an
-    error comes near the margin, all sentences are embedded again. `embeddings` (array of float32 of shape
-    (n_rows, dimension)): unit vectors of lower precision. `vectors` (array of float64 of shape (n_keywords,
-    dimension)): the unit vectors of the domain's keywords. `encode`: returns float32 unit vectors; not called
-    if no sentence is close.
+    The margin is a multiple of the largest error measured, which includes the sentences embedded again. If
+    an error comes near the margin, all sentences are embedded again.
+
+    Parameters
+    ----------
+    embeddings : array of float32 of shape (n_rows, dimension)
+        Unit vectors of lower precision.
+    vectors : array of float64 of shape (n_keywords, dimension)
+        The unit vectors of the domain's keywords.
+    encode : callable
+        Returns float32 unit vectors; not called if no sentence is close.
     """
     first = sentences.unique("row", keep="first", maintain_order=True).sort("row")
     rows, texts = first["row"].to_numpy(), first["sentence"]
@@ -244,8 +266,12 @@ def _measure_deviation(
 def check_rounding(vectors: Vectors, exact: ExactVectors, where: str) -> None:
     """Raise `InputError` if float32 vectors are less precise than the border decision assumes.
 
-    `vectors` (array of float32 of shape (n_sentences, dimension)): unit vectors to be checked. `exact` (array
-    of float64 of shape (n_sentences, dimension)): the same in double precision.
+    Parameters
+    ----------
+    vectors : array of float32 of shape (n_sentences, dimension)
+        Unit vectors to be checked.
+    exact : array of float64 of shape (n_sentences, dimension)
+        The same in double precision.
     """
     deviation = float(np.abs((vectors - exact) @ exact.T).max(initial=0.0))
     if not deviation <= MARGIN / 2:

@@ -196,9 +196,13 @@ def find_held_out_overlap(
 ) -> Overlap:
     """Find measured text other than pairs that occurs in training text.
 
-    `sentences`: distinct matched sentences, which attribute rates take token lists from. `rule`: ending:
-    words of documents that lie in six words in a row of a text; sentences whose last six words do. sentence:
-    both if the whole sentence does.
+    Parameters
+    ----------
+    sentences : sequence of str
+        Distinct matched sentences, which attribute rates take token lists from.
+    rule : {"ending", "sentence"}
+        ending: words of documents that lie in six words in a row of a text; sentences whose last six words
+        do. sentence: both if the whole sentence does.
     """
     read = [_Document(text) for text in documents["text"]]
     running = _WindowSearcher(read) if rule == "ending" else _WholeSearcher(read)

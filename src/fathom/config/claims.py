@@ -43,9 +43,15 @@ class Claims(Section):
     def order_by_nearness(self, models: Sequence[str], domain: str) -> list[str]:
         """Return a base and models adapted from it by how near their training is to a domain.
 
-        The order that the papers expect [BeyondBenchmarks, Sec. 3.1.1]: trained on the domain alone; on near
-        ones; on far ones, then on the domain or near ones; the base; on the domain or near ones, then on far
-        ones; on far ones alone. Equally near models keep their order. `domain`: that they are measured on.
+        The order that the papers expect [BeyondBenchmarks, Sec. 3.1.1]: trained on the domain alone; on
+        near ones; on far ones, then on the domain or near ones; the base; on the domain or near ones, then
+        on far ones; on far ones alone. Equally near models keep their order.
+
+        Parameters
+        ----------
+        models : sequence of str
+        domain : str
+            That they are measured on.
         """
         known = {domain, *self.near.get(domain, [])}
 

@@ -24,7 +24,10 @@ _BY_DOMAIN = {
 def merge_files(files: Iterable[str]) -> dict[str, Any]:
     """Merge configuration files, unchecked; later ones count.
 
-    Raise `InputError` if a file is missing or damaged.
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
     """
     merged: dict[str, Any] = {}
     for file in files:
@@ -48,9 +51,20 @@ def choose(values: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
 
     A list of models becomes `models.only`. A list of domains names those of the files' domains that have a
     benchmark; other names are categories. The files' other settings stay. If `references` is a folder, its
-    files take its place. `values`: the files' values with those of `--config` over them. `files`: the files,
-    which are read again if there is a list. Raise `InputError` if a name is not a text, is given twice, or
-    misspells a domain; if the folder is no folder of references.
+    files take its place.
+
+    Parameters
+    ----------
+    values : mapping
+        The files' values with those of `--config` over them.
+    files : iterable of str
+        The files, which are read again if there is a list.
+
+    Raises
+    ------
+    InputError
+        If a name is not a text, is given twice, or misspells a domain; if the folder is no folder of
+        references.
     """
     chosen = dict(values)
     lists = [key for key in CHOOSABLE if isinstance(values.get(key), list)]
@@ -119,9 +133,18 @@ _LAYOUT = "files are called DOMAIN.NAME.csv or DOMAIN.NAME.jsonl, such as cs.AI.
 def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str, str]]:
     """Return the files of a folder by domain and name, as in `references`.
 
-    The reference named `expert` comes first, others follow by name. Hidden files are ignored. `folder`: it
-    holds files `DOMAIN.NAME.csv` or `DOMAIN.NAME.jsonl`, and no others. Raise `InputError` if the folder is
-    missing or empty, a file has another name, its domain is unknown, or two files are the same reference.
+    The reference named `expert` comes first, others follow by name. Hidden files are ignored.
+
+    Parameters
+    ----------
+    folder : str
+        It holds files `DOMAIN.NAME.csv` or `DOMAIN.NAME.jsonl`, and no others.
+
+    Raises
+    ------
+    InputError
+        If the folder is missing or empty, a file has another name, its domain is unknown, or two files are
+        the same reference.
     """
     where = f"references = {folder}"
     if not Path(folder).is_dir():

@@ -338,8 +338,15 @@ def _require(names: Iterable[str], known: Collection[str], key: str, what: str =
 def read_config(values: dict[str, Any], source: str) -> Config:
     """Check the values of configuration files and of `--config`.
 
-    `source`: name of the file, for the message. Raise `InputError` with every wrong key, its value and a
-    hint.
+    Parameters
+    ----------
+    source : str
+        Name of the file, for the message.
+
+    Raises
+    ------
+    InputError
+        With every wrong key, its value and a hint.
     """
     try:
         return Config.model_validate(values)

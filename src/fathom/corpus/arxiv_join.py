@@ -41,7 +41,12 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
     Most lines are recognized by the id near their end; only wanted lines are parsed. An unwanted line
     therefore counts as malformed only if its ends or its id are wrong. Rows keep the shard's order, repeated
     ids included. Memory holds the ids of the metadata, one batch of texts, and the records of at most 100,000
-    documents. Raise `InputError` if the shard is truncated or has too many malformed lines.
+    documents.
+
+    Raises
+    ------
+    InputError
+        If the shard is truncated or has too many malformed lines.
     """
     lines = JsonLines(shard, corpus.max_malformed, corpus.max_line_mb)
     matcher = _ShardMatcher(metadata)
@@ -162,8 +167,12 @@ def collect_abstracts(
 ) -> list[dict[str, Any]]:
     """Write the records without full text, divided by a hash of their ids; return the reports.
 
-    `joined`: tables of the joined shards (DOCUMENTS); only their ids are read. `require_fulltext`: write
-    empty tables, because documents without full text are left out.
+    Parameters
+    ----------
+    joined : sequence of Path
+        Tables of the joined shards (DOCUMENTS); only their ids are read.
+    require_fulltext : bool
+        Write empty tables, because documents without full text are left out.
     """
     with_text: set[str] = set()
     for path in joined:

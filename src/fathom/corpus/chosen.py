@@ -112,8 +112,12 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 def find_other_language(text: str) -> str:
     """Return the code of the language of a text, empty if it is English or may be.
 
-    Its first 1,500 characters count; a text of under 30 words is never judged. Raise `InputError` if the
-    detector is not installed.
+    Its first 1,500 characters count; a text of under 30 words is never judged.
+
+    Raises
+    ------
+    InputError
+        If the detector is not installed.
     """
     return _judge(text) or ""
 

@@ -161,7 +161,10 @@ def _read_facts(documents: Sequence[Path], wanted: pl.Series) -> pl.DataFrame:
 def describe_copies(copies: Copies, ids: pl.Series) -> dict[str, Any]:
     """Return how many documents are copies, and which files have copies of which.
 
-    `ids`: all ids. Of documents of a folder, the file stands before the first `#`.
+    Parameters
+    ----------
+    ids : pl.Series
+        All ids. Of documents of a folder, the file stands before the first `#`.
 
     Returns
     -------

@@ -29,9 +29,16 @@ _SAFE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
 def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
     """Find the metadata file and the full-text shards of an arXiv dump [RawCorpora, Sec. 2.1], [RedPajama].
 
-    `folder`: holds `arxiv-metadata-oai-snapshot.json[.gz|.zst]` and `redpajama/*.jsonl[.gz|.zst]`; without
-    full texts the corpus consists of abstracts. Raise `InputError` if the folder or the metadata file is
-    missing, or there is more than one metadata file.
+    Parameters
+    ----------
+    folder : Path
+        Holds `arxiv-metadata-oai-snapshot.json[.gz|.zst]` and `redpajama/*.jsonl[.gz|.zst]`; without full
+        texts the corpus consists of abstracts.
+
+    Raises
+    ------
+    InputError
+        If the folder or the metadata file is missing, or there is more than one metadata file.
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", f"dump = {folder}", "give it by --config dump=FOLDER")
@@ -151,9 +158,14 @@ class Skipped:
 def list_documents(entries: Sequence[str]) -> tuple[list[FoundFile], Skipped]:
     """List the documents in folders by name; count the other files.
 
-    Links inside a folder are not followed: they lead out of it, in circles, or to listed files. Hidden files
-    and folders, such as `.git`, are not documents; nor are files that runs wrote to the working folder, which
-    are not counted. Raise `InputError` if an entry does not exist, is listed twice, or there is no document.
+    Links inside a folder are not followed: they lead out of it, in circles, or to listed files. Hidden
+    files and folders, such as `.git`, are not documents; nor are files that runs wrote to the working
+    folder, which are not counted.
+
+    Raises
+    ------
+    InputError
+        If an entry does not exist, is listed twice, or there is no document.
     """
     if not entries:
         raise InputError("no folder of documents is given", "corpus.files", "name one or more folders")

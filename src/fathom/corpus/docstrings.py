@@ -57,8 +57,12 @@ def read_docstrings(package: str, selection: Selection, output: Path) -> dict[st
     An object's shortest name is its id and title, the prose of its docstring the text, the first paragraph
     the abstract, package and first module (`scipy.stats`) the category. Duplicate texts and texts under 80
     characters are left out. Tests, private and vendored modules, and modules with requirements that another
-    machine may lack (window systems, compilers, Sphinx) are not imported. Raise `InputError` if the package
-    is not installed or has no docstrings.
+    machine may lack (window systems, compilers, Sphinx) are not imported.
+
+    Raises
+    ------
+    InputError
+        If the package is not installed or has no docstrings.
     """
     with _quiet():
         found = _find_objects(package)

@@ -53,8 +53,17 @@ def read_folder(
 
     A document is the text below one heading. Its id is the file's path with the heading's anchor, its
     category the sub-folder, its abstract its beginning. Unreadable files are counted and named; the others
-    are read. `kept`: cache of each file's content, so that only changed files are read again. Raise
-    `InputError` if there is no document at all.
+    are read.
+
+    Parameters
+    ----------
+    kept : Path
+        Cache of each file's content, so that only changed files are read again.
+
+    Raises
+    ------
+    InputError
+        If there is no document at all.
     """
     listed, not_read = list_documents(entries)
     files, first = take_part(listed, part)

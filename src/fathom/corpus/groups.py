@@ -183,7 +183,10 @@ def _read_buckets(sketches: Sequence[Path], nodes: Sequence[NDArray[np.int32]]) 
 def find_edges(rows: pl.DataFrame, max_documents: int) -> tuple[Edges, dict[str, int]]:
     """Return the pairs of neighbours among the documents of each hash, in the order of the hashes.
 
-    `max_documents`: most documents that a sentence may join; near-duplicates always join.
+    Parameters
+    ----------
+    max_documents : int
+        Most documents that a sentence may join; near-duplicates always join.
 
     Returns
     -------
@@ -217,7 +220,10 @@ def find_edges(rows: pl.DataFrame, max_documents: int) -> tuple[Edges, dict[str,
 def join_documents(count: int, edges: Edges, limit: int) -> tuple[Integers, int]:
     """Join documents, strong evidence first, into groups of at most `limit`.
 
-    `limit`: most documents of a group that a sentence may make.
+    Parameters
+    ----------
+    limit : int
+        Most documents of a group that a sentence may make.
 
     Returns
     -------

@@ -47,9 +47,18 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
     The longest text wins; ties go to the largest hash of the text, then title, abstract, date and domains.
     The name of a part decides only between equal rows. Texts are not read. Memory holds the ids of all
     documents, the rows of repeated ones, and one bucket of the others: rows are distributed to buckets on
-    disk, each a range of ids, and sorted there. `splits`: splits of documents that share text with others
-    (SPLITS); the others keep that of their id. Copies in it are left out. Returned: `rows` of all parts,
-    `duplicates_in_parts`, `duplicates_across_parts`, `near_copies`.
+    disk, each a range of ids, and sorted there.
+
+    Parameters
+    ----------
+    splits : Path, optional
+        Splits of documents that share text with others (SPLITS); the others keep that of their id. Copies
+        in it are left out.
+
+    Returns
+    -------
+    dict
+        `rows` of all parts, `duplicates_in_parts`, `duplicates_across_parts`, `near_copies`.
     """
     ids = [read_table(path, DOCUMENTS, ["doc_id"])["doc_id"] for path in paths]
     rows, distinct_in_parts = sum(map(len, ids)), sum(each.n_unique() for each in ids)

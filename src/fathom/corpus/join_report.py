@@ -28,7 +28,10 @@ def describe_join(
 ) -> dict[str, Any]:
     """Return the join report; the order of the parts does not matter.
 
-    Raise `InputError` if a configured domain has no documents.
+    Raises
+    ------
+    InputError
+        If a configured domain has no documents.
     """
     _require_documents(index, reports, selection)
     metadata = next((report for report in reports if report["door"] == "metadata"), None)

@@ -22,7 +22,10 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
     - `categories`: list of strings, or one string separated by blanks; if missing, only the pattern `*` fits
     - `date`: string, `YYYY-MM-DD`
 
-    Raise `InputError` if the file is truncated or has too many malformed lines.
+    Raises
+    ------
+    InputError
+        If the file is truncated or has too many malformed lines.
     """
     corpus = selection.corpus
     lines = JsonLines(path, corpus.max_malformed, corpus.max_line_mb)

@@ -80,9 +80,14 @@ def clean_sentence(
 def convert_latex(text: str, counts: Counter[str]) -> str:
     r"""Remove citations and convert LaTeX to text; on failure only remove citations.
 
-    `\cref`, `\autoref` and the like become `<ref>`, as `\ref` does. A percent sign stays a percent sign: the
-    text has no comments any more. `counts`: counts unchanged texts by reason: `latex_failed`,
-    `latex_too_slow`, `latex_too_long` and `latex_bad_result`.
+    `\cref`, `\autoref` and the like become `<ref>`, as `\ref` does. A percent sign stays a percent sign:
+    the text has no comments any more.
+
+    Parameters
+    ----------
+    counts : Counter
+        Counts unchanged texts by reason: `latex_failed`, `latex_too_slow`, `latex_too_long` and
+        `latex_bad_result`.
     """
     text = REFERENCE.sub(GAP, CITATION.sub("", text))
     converted = try_to_convert(text, counts)

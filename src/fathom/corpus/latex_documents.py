@@ -67,7 +67,10 @@ def read_title(source: str) -> str:
 def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -> Iterator[Heading | str]:
     r"""Yield the headings and paragraphs of a source as plain text; footnotes and captions are paragraphs.
 
-    `comments`: whether a `%` begins a comment; by default only in a whole source, with `\documentclass`.
+    Parameters
+    ----------
+    comments : bool, optional
+        Whether a `%` begins a comment; by default only in a whole source, with `\documentclass`.
     """
     text = text.replace(macros.BLOCK, "").replace("\r\n", "\n").replace("\r", "\n")
     if comments is None:

@@ -69,7 +69,10 @@ class JsonLines:
     def parse(self, parse: Callable[[bytes], Value]) -> Iterator[Value]:
         """Yield the parsed value of each line that is not blank.
 
-        Raise `InputError` if the file is truncated, cannot be decompressed, or has too many malformed lines.
+        Raises
+        ------
+        InputError
+            If the file is truncated, cannot be decompressed, or has too many malformed lines.
         """
         self._read_at = _look_at(self._path)
         raw = files.HashingReader(self._path)

@@ -91,8 +91,12 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     Of several records with the same id, the one with the latest `update_date` stays; ties go to the largest
     hash. An id that was once read as a number is restored if only one id is possible, and counted. A record
     outside of all domains keeps only its id: the join distinguishes it from an id without metadata. Rows keep
-    the file's order. Memory grows by some tens of bytes for each record. Raise `InputError` if the file is
-    truncated or has too many malformed lines.
+    the file's order. Memory grows by some tens of bytes for each record.
+
+    Raises
+    ------
+    InputError
+        If the file is truncated or has too many malformed lines.
     """
     lines = JsonLines(path, selection.corpus.max_malformed, selection.corpus.max_line_mb)
     parser = _RecordParser(selection)
@@ -191,7 +195,10 @@ class _RecordParser:
 def read_arxiv_id(value: Any, count: Counter[str]) -> str:
     """Return the canonical id; count it under `restored` if it had once been read as a number.
 
-    Raise `MalformedLineError` if the id is missing, a number, or not an arXiv id.
+    Raises
+    ------
+    MalformedLineError
+        If the id is missing, a number, or not an arXiv id.
     """
     if value is None or value == "":
         raise MalformedLineError("no id")

@@ -50,7 +50,10 @@ def _may_hold_documents(path: Path) -> bool:
 def name_dataset(source: str) -> DataSet:
     """Return the data set that `hub:NAME[:CONFIGURATION][@COMMIT]` names, at its newest commit by default.
 
-    Raise `InputError` if the name is invalid, or the hub lacks the data set or cannot be reached.
+    Raises
+    ------
+    InputError
+        If the name is invalid, or the hub lacks the data set or cannot be reached.
     """
     match = _HUB_NAME.fullmatch(source)
     if match is None:
@@ -89,8 +92,10 @@ def read_texts(
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
     """Read documents with the readers of a corpus, in any language; duplicates once.
 
-    `max_characters`: of a data set, only first rows are read, up to so many characters. Raise `InputError` if
-    a source does not exist, cannot be read, or holds no text.
+    Parameters
+    ----------
+    max_characters : int
+        Of a data set, only first rows are read, up to so many characters.
 
     Returns
     -------
@@ -98,6 +103,11 @@ def read_texts(
         Columns doc_id, file (the row itself, of a table) and text.
     list of dict
         Of each source: its name, documents, those left out by reason; the commit of a data set.
+
+    Raises
+    ------
+    InputError
+        If a source does not exist, cannot be read, or holds no text.
     """
     chosen = {"columns": Columns.model_validate(dict(columns)), "language": "any"}
     selection = EVERYTHING.model_copy(update={"corpus": EVERYTHING.corpus.model_copy(update=chosen)})

@@ -66,9 +66,12 @@ class Splitter:
 def load_splitter(splitter: str) -> Splitter:
     """Load the spaCy pipeline that splits text, with only the components that find sentences.
 
-    `splitter`: `rules`, the name of an installed package, or a folder. `rules` is blank English with spaCy's
-    rule-based `sentencizer`, the abbreviations of scientific text, and the corrections of
-    :mod:`fathom.corpus.sentences`.
+    Parameters
+    ----------
+    splitter : str
+        `rules`, the name of an installed package, or a folder. `rules` is blank English with spaCy's
+        rule-based `sentencizer`, the abbreviations of scientific text, and the corrections of
+        :mod:`fathom.corpus.sentences`.
     """
     if splitter == RULES:
         name = f"blank English with sentencizer (spaCy {version('spacy')}), ends corrected"
@@ -127,8 +130,12 @@ def split_documents(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split documents into sentences and clean them.
 
-    `documents`: `doc_id`, `title`, `abstract`, `text` and `text_hash` of each; one is in memory at a time.
-    `markup`: what texts are: `latex`, `plain`, or `auto`, which decides for each document.
+    Parameters
+    ----------
+    documents : iterable of mapping
+        `doc_id`, `title`, `abstract`, `text` and `text_hash` of each; one is in memory at a time.
+    markup : str, default="latex"
+        What texts are: `latex`, `plain`, or `auto`, which decides for each document.
 
     Returns
     -------

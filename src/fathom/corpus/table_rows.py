@@ -38,7 +38,10 @@ Row = Mapping[str, Any]
 def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, str]:
     """Return the named columns, else the only one with a usual name.
 
-    Raise `InputError` if a named column is missing, or none or several could be the text.
+    Raises
+    ------
+    InputError
+        If a named column is missing, or none or several could be the text.
     """
     there = list(names)
     found: dict[str, str] = {}
@@ -65,7 +68,10 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
 def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row], JsonLines | None]:
     """Return the rows of a table, one at a time, and for JSON lines the counter of malformed ones.
 
-    `path`: `.jsonl`, `.csv`, `.tsv`, each plain, `.gz` or `.zst`, or `.parquet`.
+    Parameters
+    ----------
+    path : Path
+        `.jsonl`, `.csv`, `.tsv`, each plain, `.gz` or `.zst`, or `.parquet`.
     """
     ending = Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
     if ending in (".csv", ".tsv"):
@@ -80,7 +86,10 @@ def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row],
 def read_table_documents(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
     """Read a table once and write the documents that belong to a domain; return the report.
 
-    Raise `InputError` if the table cannot be read, or has no column with text.
+    Raises
+    ------
+    InputError
+        If the table cannot be read, or has no column with text.
     """
     rows, lines = read_rows_of_table(require_file(path), selection)
     first = next(rows, None)
@@ -157,7 +166,10 @@ def _make_records(
 def read_labels(value: Any, where: str = "") -> list[str]:
     """Return the categories of a cell: a list, or the parts of a text between `;`, `,` and `|`.
 
-    Raise `InputError` if a label is neither text nor a number; `where` locates it.
+    Raises
+    ------
+    InputError
+        If a label is neither text nor a number; `where` locates it.
     """
     if isinstance(value, str):
         value = read_printed(value)

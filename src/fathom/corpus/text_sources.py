@@ -40,8 +40,10 @@ _HINTS = {
 def read_source(source: TextSource, where: str) -> Iterator[str | None]:
     """Yield the text of each row, in the order of the source; None where a row has none.
 
-    Raise `InputError` if the source, its revision, split or column does not exist, it cannot be read, or is
-    data-set code.
+    Raises
+    ------
+    InputError
+        If the source, its revision, split or column does not exist, it cannot be read, or is data-set code.
     """
     for place, row in enumerate(read_rows(source, where)):
         if not place and source.column not in row:
@@ -73,10 +75,23 @@ def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, 
     """Return the documents of a source that models are trained and validated on.
 
     They are taken in the source's order, whole, up to the first that would exceed the limit; at least one. A
-    hash of the text alone decides which are for validation. Documents without text and repeated ones are left
-    out, and all are counted in the log. `valid`: share of documents for validation, at most a tenth of the
-    limit's characters. Raise `InputError` if no document has text. Returned: under contract TEXTS, by a hash
-    of doc_id; doc_id is a hash of the text.
+    hash of the text alone decides which are for validation. Documents without text and repeated ones are
+    left out, and all are counted in the log.
+
+    Parameters
+    ----------
+    valid : float
+        Share of documents for validation, at most a tenth of the limit's characters.
+
+    Returns
+    -------
+    DataFrame
+        Under contract TEXTS, by a hash of doc_id; doc_id is a hash of the text.
+
+    Raises
+    ------
+    InputError
+        If no document has text.
     """
     found: dict[str, tuple[str, str]] = {}
     sizes, left_out = Counter[str](), Counter[str]()

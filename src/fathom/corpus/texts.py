@@ -27,10 +27,18 @@ CHOSEN_BY = ("doc_id", "title", "abstract", "domains", "split", "characters")
 def choose_documents(index: Iterable[pl.DataFrame], domain: str, max_characters: int) -> pl.DataFrame:
     """Choose the documents of a domain that models are trained and tested on, in their final order.
 
-    Memory holds one piece of the index and the chosen documents. `max_characters`: characters of
-    `adapt-train` before LaTeX is removed; a tenth for each held-out split. Whole documents are chosen in the
-    order of a hash of doc_id, up to the first that would exceed it; at least one. Returned: doc_id and split,
-    by a hash of doc_id; empty if these splits of the domain are empty.
+    Memory holds one piece of the index and the chosen documents.
+
+    Parameters
+    ----------
+    max_characters : int
+        Characters of `adapt-train` before LaTeX is removed; a tenth for each held-out split. Whole documents
+        are chosen in the order of a hash of doc_id, up to the first that would exceed it; at least one.
+
+    Returns
+    -------
+    pl.DataFrame
+        doc_id and split, by a hash of doc_id; empty if these splits of the domain are empty.
     """
     schema = {"doc_id": pl.String, "split": pl.String, "size": pl.Int64, "hash": pl.String}
     fitting = {split: pl.DataFrame(schema=schema) for split in (TRAIN, *HELD_OUT)}
@@ -75,9 +83,13 @@ def make_plain(
 ) -> str:
     """Return a document's paragraphs without LaTeX and citations, a blank line between them.
 
-    `counts`: counts the converter's failures and, with `characters="text"`, what
-    :func:`fathom.corpus.latex_documents.latex_to_prose` counts. `characters`: `text` spells typographic
-    characters in ASCII and reads LaTeX as for sentences.
+    Parameters
+    ----------
+    counts : Counter
+        Counts the converter's failures and, with `characters="text"`, what
+        :func:`fathom.corpus.latex_documents.latex_to_prose` counts.
+    characters : str, default="ascii"
+        `text` spells typographic characters in ASCII and reads LaTeX as for sentences.
     """
     text = join_parts(document)
     latex = decide(markup, text)

@@ -45,8 +45,7 @@ def measure_log_density(
     It is the logarithm of the mean of exp(−|d − e|² / 2h²) over the set's vectors e. The constant factor of a
     density, which depends on bandwidth and dimension alone, is left out. Computed in float32 where its
     rounding stays well below `TOLERANCE`, else in float64. Raise `InputError` if the bandwidth is not
-    positive, a set is empty or not finite, or dimensions differ. Returned: array of float64 of shape
-    (n_points,). In nats, at most 0.
+    positive, a set is empty or not finite, or dimensions differ.
 
     Parameters
     ----------
@@ -58,6 +57,11 @@ def measure_log_density(
         h, in the units of the vectors.
     threads : int, default=1
         On a processor; changes no bit of the result.
+
+    Returns
+    -------
+    array of float64 of shape (n_points,)
+        In nats, at most 0.
     """
     check_sets(points, centres, bandwidth)
     scale = Scale.fit(points, centres, bandwidth)
@@ -216,7 +220,12 @@ def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None)
     """Find the points of a space that a set leaves uncovered [CompComp, Eqs. 5 and 8].
 
     `percentile`: t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all
-    differences. Returned: array of bool of shape (n_points,). Where the space is denser than the set.
+    differences.
+
+    Returns
+    -------
+    array of bool of shape (n_points,)
+        Where the space is denser than the set.
     """
     if percentile is not None and not 0 <= percentile <= 1:
         raise InputError(f"t_d = {percentile:g} is not from 0 to 1", "coverage.gap_percentile")

@@ -160,7 +160,10 @@ class Expansion:
     def repeat(self, subsets: pl.DataFrame) -> None:
         """Repeat a round from its table, without computing correlations.
 
-        Raise `ValueError` if it looked at other subsets than this round would.
+        Raises
+        ------
+        ValueError
+            If it looked at other subsets than this round would.
         """
         if subsets["subset"].to_list() != self._waiting[: len(subsets)] or subsets.is_empty():
             raise ValueError("this round does not follow")

@@ -81,8 +81,11 @@ class Task:
 def collect_tasks(logs: pl.DataFrame, settings: Summary, notes: list[str]) -> list[Task]:
     """Return the tasks of logs with rankings, all together first where several have a metric in common.
 
-    `logs`: columns task, metric, model, item, cluster, group, score, higher_is_better, prompt, target,
-    answer, options.
+    Parameters
+    ----------
+    logs : DataFrame
+        Columns task, metric, model, item, cluster, group, score, higher_is_better, prompt, target, answer,
+        options.
     """
     tasks = [_collect_task(str(name), part, notes) for (name,), part in logs.sort("task", maintain_order=True)
              .group_by("task", maintain_order=True)]  # fmt: skip

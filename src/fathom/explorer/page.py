@@ -30,8 +30,15 @@ PROGRAMS = (
 def write_page(run: Path, output: Path, settings: Summary, named: Named = WHATEVER) -> int:
     """Write the page of a run.
 
-    `named`: what the configuration of the run names; other models and benchmarks are not shown. Raise
-    `InputError` if the folder is not that of a run, or a table in it is damaged.
+    Parameters
+    ----------
+    named : Named, optional
+        What the configuration of the run names; other models and benchmarks are not shown.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a run, or a table in it is damaged.
     """
     return _write(render_page(collect_data(read_run(run, settings, named), settings)), output)
 
@@ -87,8 +94,12 @@ def fill_template(name: str, parts: Mapping[str, str]) -> str:
 def render_plain(name: str, title: str, parts: Mapping[str, str], seconds: int = 0) -> str:
     """Return a page that runs no program, as HTML: a template of `assets` with its style.
 
-    `title`: as text; the parts are HTML. `seconds`: after so many the browser reads it again; without them it
-    has the style of the page of a run.
+    Parameters
+    ----------
+    title : str
+        As text; the parts are HTML.
+    seconds : int, optional
+        After so many the browser reads it again; without them it has the style of the page of a run.
     """
     more = '<meta name="color-scheme" content="light dark">\n' if seconds else ""
     more += f'<meta http-equiv="refresh" content="{seconds}">\n' if seconds else ""
@@ -105,7 +116,10 @@ def render_plain(name: str, title: str, parts: Mapping[str, str], seconds: int =
 def read_libraries(ending: str) -> list[str]:
     """Return the libraries with one ending, in the order in which they load.
 
-    Raise `InputError` if a file is not the one that vendor.json names.
+    Raises
+    ------
+    InputError
+        If a file is not the one that vendor.json names.
     """
     found = []
     for entry in read_json(VENDOR / "vendor.json"):

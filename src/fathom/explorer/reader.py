@@ -104,8 +104,15 @@ _ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
 def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
     """Read all existing parts of a run.
 
-    `named`: what the configuration of the run names; other models and benchmarks are not read. Raise
-    `InputError` if the folder is not that of a run, or a table in it is damaged.
+    Parameters
+    ----------
+    named : Named, optional
+        What the configuration of the run names; other models and benchmarks are not read.
+
+    Raises
+    ------
+    InputError
+        If the folder is not that of a run, or a table in it is damaged.
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")

@@ -35,7 +35,10 @@ class Bounds(NamedTuple):
 def bound_response(response: "httpx2.Response", bounds: Bounds) -> None:
     """Hold a response to its bounds, before its body is read: an event hook of a client.
 
-    Raise `BoundError` if the body is compressed, which was not requested and hides its size.
+    Raises
+    ------
+    BoundError
+        If the body is compressed, which was not requested and hides its size.
     """
     encoding = response.headers.get("content-encoding", "identity")
     if encoding.lower() != "identity":

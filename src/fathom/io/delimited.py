@@ -41,8 +41,11 @@ _TRUTH = {YES_NO: {"yes": True, "no": False}, BOOL: {"True": True, "False": Fals
 def read_rows(path: Path | str, contract: Contract, columns: Sequence[str] | None = None) -> list[Row]:
     """Read a CSV or TSV table; columns that are unknown to its contract are left out.
 
-    Raise `InputError` if the file is missing or not a table, lacks a column, or a value does not fit its
-    column: file, line, column, and what is wrong.
+    Raises
+    ------
+    InputError
+        If the file is missing or not a table, lacks a column, or a value does not fit its column: file,
+        line, column, and what is wrong.
     """
     return [row for _, row in scan_rows(path, contract, columns)]
 
@@ -105,9 +108,17 @@ def write_rows(
 ) -> None:
     """Write a CSV or TSV table, atomically.
 
-    `rows`: values by column, or in the order of the header; text for a number is written as it is. `header`:
-    names of the columns, where the contract leaves them open; by default those of the first row. Raise
-    `ValueError` if the header or a value breaks the contract; nothing is written then.
+    Parameters
+    ----------
+    rows : iterable of mappings or sequences
+        Values by column, or in the order of the header; text for a number is written as it is.
+    header : sequence of str, optional
+        Names of the columns, where the contract leaves them open; by default those of the first row.
+
+    Raises
+    ------
+    ValueError
+        If the header or a value breaks the contract; nothing is written.
     """
     if header is None and any("{" in name for name in contract.names):
         rows = list(rows)
@@ -191,9 +202,16 @@ def read_fields(
 ) -> list[tuple[str, list[str]]]:
     """Read a table as text, header first: where each line lies, and its fields.
 
-    Raise `InputError` if the file is missing, not UTF-8 or empty, a column is named twice, quotes are broken,
-    or a line has another number of fields than the header. `needed`: columns that each line has; what it
-    lacks of others at its end is empty. By default it has all.
+    Parameters
+    ----------
+    needed : sequence of str, optional
+        Columns that each line has; what it lacks of others at its end is empty. By default it has all.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, not UTF-8 or empty, a column is named twice, quotes are broken, or a line has
+        another number of fields than the header.
     """
     found: list[tuple[str, list[str]]] = []
     for number, fields in scan_csv(read_plain_text(path), delimiter):
@@ -293,8 +311,12 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     """Yield the first line's number and the fields of each row of a CSV or TSV, plain, `.gz` or `.zst`.
 
     The first row is the header. Commas, semicolons or tabs separate fields: what the header of a CSV has most
-    of. What a row lacks at its end is None; blank lines are no rows. Raise `InputError` if the file is not
-    UTF-8, damaged or cut off.
+    of. What a row lacks at its end is None; blank lines are no rows.
+
+    Raises
+    ------
+    InputError
+        If the file is not UTF-8, damaged or cut off.
     """
     first = 1
     try:

@@ -36,8 +36,11 @@ _CHUNK = 1 << 20
 def write_atomically(path: Path | str) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it to `path` when the block ends well.
 
-    Raise `InputError` if the disk is full, the folder cannot be made or written, or a folder has the name of
-    a file or the reverse; nothing is left under the final name.
+    Raises
+    ------
+    InputError
+        If the disk is full, the folder cannot be made or written, or a folder has the name of a file or the
+        reverse; nothing is left under the final name.
     """
     path = Path(path)
     temporary, done = None, False
@@ -152,7 +155,11 @@ def choose_scratch(output: Path | str) -> Path:
 
     It is the one that the environment variable FATHOM_SCRATCH names, else the folder of `output`: a laptop's
     own folder for temporary files may lie in its memory. What gets a final name is always written beside it.
-    Raise `InputError` if FATHOM_SCRATCH names no folder, or that of `output` cannot be made.
+
+    Raises
+    ------
+    InputError
+        If FATHOM_SCRATCH names no folder, or that of `output` cannot be made.
     """
     named = os.environ.get("FATHOM_SCRATCH", "")
     if named and not Path(named).is_dir():
@@ -309,7 +316,10 @@ class HashingReader(io.RawIOBase):
 def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.BufferedReader:
     """Open a plain, `.gz` or `.zst` file for reading its decompressed bytes.
 
-    `raw`: an open stream of the file's own bytes to read from instead.
+    Parameters
+    ----------
+    raw : HashingReader, optional
+        An open stream of the file's own bytes to read from instead.
 
     Raises
     ------

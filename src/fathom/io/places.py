@@ -35,7 +35,10 @@ def shorten_path(path: Path) -> Path:
 def find_cache() -> Path:
     """Return the user's folder for what can be made again: `$XDG_CACHE_HOME/fathom` or `~/.cache/fathom`.
 
-    Raise `InputError` if the user has no home.
+    Raises
+    ------
+    InputError
+        If the user has no home.
     """
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "fathom")

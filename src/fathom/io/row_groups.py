@@ -17,9 +17,17 @@ def scan_table(
 ) -> Iterator[pl.DataFrame]:
     """Yield a table as it was written, one row group after the other, so that memory holds one of them.
 
-    No file stays open in between: hundreds of tables can be read side by side. Raise `InputError` if the file
-    is missing, no parquet, or lacks a column. `wanted`: takes a group's first column; says whether the group
-    is read at all.
+    No file stays open in between: hundreds of tables can be read side by side.
+
+    Parameters
+    ----------
+    wanted : callable, optional
+        Takes a group's first column; says whether the group is read at all.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, no parquet, or lacks a column.
     """
     names = list(columns)
     with explain_damage(path):
@@ -91,7 +99,10 @@ def scan_smallest_first(
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield each value of `key` with its rows, that of fewest rows first; memory holds one value's rows.
 
-    `key`: a column of text; of values with as many rows the smaller one comes first.
+    Parameters
+    ----------
+    key : str
+        A column of text; of values with as many rows the smaller one comes first.
     """
     names = list(dict.fromkeys([key, *columns]))
     with explain_damage(path):

@@ -57,8 +57,11 @@ def make_empty_table(contract: Contract) -> pl.DataFrame:
 def check_table(table: pa.Table, contract: Contract) -> pa.Table:
     """Return `table` in the contract's column order and types.
 
-    Raise `ValueError` if a column is missing, unknown, of a type that cannot be cast, or holds nulls or
-    values that its contract does not allow.
+    Raises
+    ------
+    ValueError
+        If a column is missing, unknown, of a type that cannot be cast, or holds nulls or values that its
+        contract does not allow.
     """
     expected = contract.names
     if sorted(table.column_names) != sorted(expected):
@@ -143,7 +146,10 @@ class TableWriter:
 def write_table_in_batches(path: Path | str, contract: Contract, group: int = GROUP) -> Iterator[TableWriter]:
     """Open a parquet file (zstd) for appending batches; it takes its final name when the block ends well.
 
-    `group`: rows in a row group at most: what a reader that streams holds at once.
+    Parameters
+    ----------
+    group : int
+        Rows in a row group at most: what a reader that streams holds at once.
     """
     with (
         write_atomically(path) as temporary,
@@ -165,10 +171,20 @@ def read_table(
 ) -> pl.DataFrame:
     """Read a parquet file that was written under `contract`, all columns or some.
 
-    An optional column that the file lacks, for it is older, is NaN or empty. Raise `InputError` if the file
-    is missing, no parquet, lacks a column, a column holds what the contract does not allow, or the file is
-    not what its record says. `columns`: those that are wanted, if not all. `foreign`: whether other programs
-    write such tables: nothing is said then of one without a record.
+    An optional column that the file lacks, for it is older, is NaN or empty.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        Those that are wanted, if not all.
+    foreign : bool, default=False
+        Whether other programs write such tables: nothing is said then of one without a record.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, no parquet, lacks a column, a column holds what the contract does not allow,
+        or the file is not what its record says.
     """
     names = contract.names if columns is None else list(columns)
     known = {column.name: column for column in contract}
@@ -298,7 +314,10 @@ def make_record(place: str, columns: Sequence[str], rows: int, sha256: str) -> d
 def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
     """Check an open table against its record; return whether it has one.
 
-    Raise `InputError` if the table is that of another place, has other rows, or other bytes.
+    Raises
+    ------
+    InputError
+        If the table is that of another place, has other rows, or other bytes.
     """
     found = (file.metadata.metadata or {}).get(_KEY)
     if found is None:

@@ -26,8 +26,12 @@ TEMPLATE_SECONDS, TEMPLATE_BYTES = 10.0, 1 << 30
 def run_within(seconds: float, work: Callable[[], Found]) -> Found:
     """Run a call within a time; return its result or raise its error.
 
-    `work`: releases Python's global lock, so that other threads run beside it. Raise `BoundError` if it does
-    not end in time.
+    `work`: releases Python's global lock, so that other threads run beside it.
+
+    Raises
+    ------
+    BoundError
+        If it does not end in time.
     """
     ended: Future[Found] = Future()
 
@@ -71,8 +75,14 @@ def call_tokenizer(
 def render_bounded(render: Callable[[], Found]) -> Found:
     """Render a chat template, which is a program of the model's publisher.
 
-    Time is bounded only in the main thread, memory only on Linux. Raise `BoundError` if it needs longer than
-    TEMPLATE_SECONDS. Raise `MemoryError` if it needs more memory than TEMPLATE_BYTES.
+    Time is bounded only in the main thread, memory only on Linux.
+
+    Raises
+    ------
+    BoundError
+        If it needs longer than TEMPLATE_SECONDS.
+    MemoryError
+        If it needs more memory than TEMPLATE_BYTES.
     """
     with _bound_memory(TEMPLATE_BYTES):
         return interrupt_after(TEMPLATE_SECONDS, render)
@@ -81,9 +91,17 @@ def render_bounded(render: Callable[[], Found]) -> Found:
 def interrupt_after(seconds: float, work: Callable[[], Found], processor: bool = False) -> Found:
     """Run a call, interrupting it after a time in the main thread; return its result.
 
-    `work`: Python code. It may be interrupted anywhere, even in `finally`, so the caller has to restore
-    state. `processor`: count seconds of the processor, not of the clock. Raise `BoundError` if it does not
-    end in time.
+    Parameters
+    ----------
+    work : callable
+        Python code. It may be interrupted anywhere, even in `finally`, so the caller has to restore state.
+    processor : bool, default=False
+        Count seconds of the processor, not of the clock.
+
+    Raises
+    ------
+    BoundError
+        If it does not end in time.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()

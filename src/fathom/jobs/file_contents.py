@@ -30,8 +30,12 @@ def write_contents(path: Path, folder: Path, names: Iterable[str]) -> None:
 def find_changes(folder: Path, there: Iterable[str] = ()) -> list[str]:
     """Return a sentence on each file that is missing or was changed since the record was written.
 
-    And one on the files that are `there`, as paths below the folder, and not in the record. Raise
-    `InputError` if the record is damaged, or names files outside of the folder.
+    And one on the files that are `there`, as paths below the folder, and not in the record.
+
+    Raises
+    ------
+    InputError
+        If the record is damaged, or names files outside of the folder.
     """
     record = folder / paths.CONTENTS.below
     if not record.is_file():

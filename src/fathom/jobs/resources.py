@@ -222,10 +222,14 @@ def estimate(
 ) -> tuple[dict[str, Estimate], dict[str, int]]:
     """Return the expected cost of a plan's rules, and the number of jobs by rule without a known rate.
 
-    `parameters`: parameters of the models that have a known size, by name; a model that was adapted, or is
-    asked in its chat template, has its base's. Those of all scored models under "", for a job that reads them
-    all; those of the model that writes a set of questions under the set. `calculate`: counts in place of
-    rates, unless an earlier run has measured the rule.
+    Parameters
+    ----------
+    parameters : mapping of str to float
+        Parameters of the models that have a known size, by name; a model that was adapted, or is asked in its
+        chat template, has its base's. Those of all scored models under "", for a job that reads them all;
+        those of the model that writes a set of questions under the set.
+    calculate : callable, optional
+        Counts in place of rates, unless an earlier run has measured the rule.
     """
     found: dict[str, Estimate] = {}
     unknown: dict[str, int] = {}

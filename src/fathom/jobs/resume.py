@@ -133,10 +133,17 @@ class Finished:
     def provide(self, name: str, key: str, outputs: Sequence[Path], make: Maker) -> bool:
         """Write the output files of a result: stored ones under the same key, or new ones.
 
-        Returned: whether the result was reused. `name`: name of the result, and of its folder here; a result
-        under another key is replaced. `key`: hash of everything that the result depends on, see
-        :func:`fathom.jobs.resume.make_key`. `make`: writes the result into files with the given names, in the
-        order of `outputs`; they end like the final names, as a table's name has its place in a run.
+        Returned: whether the result was reused.
+
+        Parameters
+        ----------
+        name : str
+            Name of the result, and of its folder here; a result under another key is replaced.
+        key : str
+            Hash of everything that the result depends on, see :func:`fathom.jobs.resume.make_key`.
+        make : callable
+            Writes the result into files with the given names, in the order of `outputs`; they end like the
+            final names, as a table's name has its place in a run.
         """
         folder = self._folder / name
         files = [folder / str(place) / _find_end(output) for place, output in enumerate(outputs)]

@@ -49,10 +49,17 @@ class ItemLogs(NamedTuple):
 def read_logs(paths: Sequence[Path]) -> ItemLogs:
     """Read logs of other programs.
 
-    `paths`: logs, or folders with logs at any depth: samples of lm-evaluation-harness, logs of Inspect,
-    instances of Every Eval Ever, tables with the columns of :data:`NEEDED`. The kind follows from the
-    content. Raise `InputError` if a path is not a log, a log is damaged or has no samples, a model has two
-    logs of one task, or an item's text differs between models.
+    Parameters
+    ----------
+    paths : sequence of Path
+        Logs, or folders with logs at any depth: samples of lm-evaluation-harness, logs of Inspect, instances
+        of Every Eval Ever, tables with the columns of :data:`NEEDED`. The kind follows from the content.
+
+    Raises
+    ------
+    InputError
+        If a path is not a log, a log is damaged or has no samples, a model has two logs of one task, or an
+        item's text differs between models.
     """
     notes: list[str] = []
     left_out: Counter[str] = Counter()

@@ -42,8 +42,12 @@ def read_harness(path: Path) -> RawLog:
     """Read the samples of one model on one task.
 
     A task of a group, such as a subject of MMLU, becomes a part of the group. Where answers were filtered in
-    several ways, metric and filter together name a metric. `path`: `samples_TASK_TIME.jsonl`; the results of
-    the same time beside it name the model.
+    several ways, metric and filter together name a metric.
+
+    Parameters
+    ----------
+    path : Path
+        `samples_TASK_TIME.jsonl`; the results of the same time beside it name the model.
     """
     named = SAMPLES.fullmatch(path.name)
     if named is None:
@@ -195,7 +199,10 @@ _ENDINGS = ("_samples.jsonl", ".jsonl")
 def read_instances(path: Path) -> list[RawLog]:
     """Read the instances of a record; the aggregate record beside, if it is there, says the metrics.
 
-    Raise `InputError` if a line is not an instance, or a score is not a number.
+    Raises
+    ------
+    InputError
+        If a line is not an instance, or a score is not a number.
     """
     metrics = _read_metrics(path)
     found: dict[tuple[str, str], RawLog] = {}
@@ -293,8 +300,12 @@ def read_inspect(path: Path) -> RawLog:
     """Read the samples of one evaluation; each scorer is a metric, and each key of its value a further one.
 
     Samples that ended in an error or are marked invalid, and scores that a scorer left open (NaN) or gives in
-    words, are left out and counted. Raise `InputError` if the file is not a log of Inspect, is damaged or has
-    no samples, or a score is not a number.
+    words, are left out and counted.
+
+    Raises
+    ------
+    InputError
+        If the file is not a log of Inspect, is damaged or has no samples, or a score is not a number.
     """
     _check_archive(path)
     with explain_imports(str(path)):

@@ -21,7 +21,10 @@ class FetchedEmbedder(NamedTuple):
 def fetch_embedding_model(name: str, revision: str | None = None) -> FetchedEmbedder:
     """Fetch a sentence-transformers model into the hub's cache, where jobs find it offline.
 
-    Raise `InputError` if the hub lacks or refuses it or its revision, or has no weights in safetensors.
+    Raises
+    ------
+    InputError
+        If the hub lacks or refuses it or its revision, or has no weights in safetensors.
     """
     identifier, folder = find_identifier(name, revision), find_model_folder(name, revision)
     if identifier is None:

@@ -38,9 +38,19 @@ def locate_model(
 ) -> tuple[Path, str]:
     """Return the folder and revision of a registered model; fetch it if it is not local.
 
-    A GGUF file is unpacked, see :func:`fathom.models.loading.open_weights`. Raise `InputError` if there is no
-    such folder, or the model cannot be downloaded. Relative paths in the registry start from its folder.
-    `cache`: folder that files are fetched to; None: the hub's cache.
+    A GGUF file is unpacked, see :func:`fathom.models.loading.open_weights`.
+
+    Parameters
+    ----------
+    registry : Path or str
+        Path of the registry; relative model paths start from its folder.
+    cache : Path, optional
+        Folder that files are fetched to; None: the hub's cache.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, or the model cannot be downloaded.
     """
     what = f"model {entry.name!r} ({entry.source})"
     where = f"{registry}, row {entry.name}"
@@ -68,8 +78,15 @@ def locate_model(
 def locate_pointer(name: str, registry: Path | str, weights: Path | None = None) -> Pointer:
     """Return the pointer of a registered model, with its fingerprint; an adapter's with its base.
 
-    Raise `InputError` if the registry or the model cannot be read or fetched, or the model is not safe to
-    load. `weights`: folder made by :func:`gather_files` for the model's `source`; None: find or fetch it.
+    Parameters
+    ----------
+    weights : Path, optional
+        Folder made by :func:`gather_files` for the model's `source`; None: find or fetch it.
+
+    Raises
+    ------
+    InputError
+        If the registry or the model cannot be read or fetched, or the model is not safe to load.
     """
     entries = read_registry(registry)
     entry = find_model(entries, name, registry)
@@ -143,9 +160,6 @@ def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> 
 def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     """Return the pointer of a model named by a user.
 
-    Raise `InputError` if there is no such path, or the hub cannot be reached, or does not have or give the
-    model, or an adapter has no base, or it is the address of a server.
-
     Parameters
     ----------
     source : Path or str
@@ -156,6 +170,12 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     base : Path or str, optional
         If `source` is a LoRA adapter, the model that it is applied to, named in the same ways. None: what
         the adapter names.
+
+    Raises
+    ------
+    InputError
+        If there is no such path, or the hub cannot be reached, or does not have or give the model, or an
+        adapter has no base, or it is the address of a server.
     """
     name, path = str(source), Path(source).expanduser()
     row = None if path.exists() else find_row(name)

@@ -209,7 +209,10 @@ def find_damage(folder: Path) -> str:
 def load_tokenizer(folder: Path | str) -> Any:
     """Load a fast tokenizer from a folder.
 
-    Raise `InputError` if the folder does not exist or holds no fast tokenizer.
+    Raises
+    ------
+    InputError
+        If the folder does not exist or holds no fast tokenizer.
     """
     from transformers import AutoTokenizer
 

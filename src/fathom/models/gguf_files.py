@@ -42,10 +42,18 @@ def find_cache(cache: Path | None = None) -> Path:
 def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path:
     """Return the model folder of a GGUF file; make it if it is not there.
 
-    The package gguf gives the weights of each tensor in float32; nothing is rounded further. Raise
-    `InputError` if the file is missing, damaged or not a language model, or transformers cannot compute it;
-    then nothing is left behind. `terms`: licence and terms, kept with the model; None: the licence that the
-    file names.
+    The package gguf gives the weights of each tensor in float32; nothing is rounded further.
+
+    Parameters
+    ----------
+    terms : dict, optional
+        Licence and terms, kept with the model; None: the licence that the file names.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or not a language model, or transformers cannot compute it; then
+        nothing is left behind.
     """
     from filelock import FileLock
 
@@ -353,7 +361,10 @@ _ADD_BOS = "tokenizer.ggml.add_bos_token"
 def build_tokenizer(file: Path, header: Header) -> Any:
     """Return the tokenizer of a GGUF file.
 
-    Raise `InputError` if it cannot be built, or splits text in an unknown way.
+    Raises
+    ------
+    InputError
+        If it cannot be built, or splits text in an unknown way.
     """
     from transformers import PreTrainedTokenizerFast
     from transformers.integrations.gguf import convert_gguf_tokenizer, get_gguf_tokenizer

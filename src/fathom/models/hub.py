@@ -20,14 +20,24 @@ def fetch_snapshot(
 ) -> tuple[Path, str]:
     """Return the folder and commit of a model of the hub; fetch what the cache lacks.
 
-    `revision`: commit, branch or tag; empty: the newest commit. `wanted`: patterns of files: `WHOLE`,
-    `TOKENIZER`, or the name of a GGUF file. `cache`: folder that files are fetched to; None: the hub's cache.
-
     Of files in safetensors, only those to be loaded are fetched, see
-    :func:`fathom.models.folders.choose_weights`. Completed files of an interrupted download are kept. Before
-    a download starts, the size of what is missing is compared with the free space of the disk. Without a
-    connection the model is taken from the cache. Raise `InputError` if the hub refuses the model, it has no
-    such weights in safetensors, or the disk is too small.
+    :func:`fathom.models.folders.choose_weights`. Completed files of an interrupted download are kept.
+    Before a download starts, the size of what is missing is compared with the free space of the disk.
+    Without a connection the model is taken from the cache.
+
+    Parameters
+    ----------
+    revision : str
+        Commit, branch or tag; empty: the newest commit.
+    wanted : sequence of str
+        Patterns of files: `WHOLE`, `TOKENIZER`, or the name of a GGUF file.
+    cache : Path, optional
+        Folder that files are fetched to; None: the hub's cache.
+
+    Raises
+    ------
+    InputError
+        If the hub refuses the model, it has no such weights in safetensors, or the disk is too small.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.constants import HF_HUB_CACHE

@@ -109,7 +109,10 @@ def open_weights(path: Path, cache: Path | None = None, terms: dict[str, str] | 
 def point_to_folder(name: str, folder: Path, revision: str = "") -> Pointer:
     """Return a pointer to the folder of a model, or of an adapter whose base is a folder.
 
-    Raise `InputError` if an adapter names no base that is a folder.
+    Raises
+    ------
+    InputError
+        If an adapter names no base that is a folder.
     """
     if is_adapter(folder):
         return Pointer(name, find_base(folder), adapter=folder)
@@ -172,10 +175,17 @@ def load_model(
 ) -> tuple[Any, Any]:
     """Load a causal language model and its tokenizer, for evaluation.
 
-    Raise `InputError` if the model does not exist, its weights are pickled or incomplete, or its tokenizer is
-    missing or has a larger vocabulary than the model; if there is no such device, it lacks the data type or
-    memory, or the implementation of attention cannot run. `device`: cpu, cuda, cuda:N or auto. With auto,
-    weights that do not fit one GPU are spread over several.
+    Parameters
+    ----------
+    device : str, default="cpu"
+        cpu, cuda, cuda:N or auto. With auto, weights that do not fit one GPU are spread over several.
+
+    Raises
+    ------
+    InputError
+        If the model does not exist, its weights are pickled or incomplete, or its tokenizer is missing or
+        has a larger vocabulary than the model; if there is no such device, it lacks the data type or memory,
+        or the implementation of attention cannot run.
     """
     pointer = source if isinstance(source, Pointer) else read_pointer(source)
     settings = Scoring(dtype=dtype, device=device, attention=attention)
@@ -188,8 +198,13 @@ def load_copies(
 ) -> tuple[list[Any], Any]:
     """Load a model on each GPU that shares the work, or once over several if it does not fit one.
 
-    `gpus`: number of visible GPUs that share the work, if the device is `auto`. `merge`: merge an adapter, to
-    train all weights; False: never, to train another adapter; None: in float32 alone, where nothing is lost.
+    Parameters
+    ----------
+    gpus : int, default=1
+        Number of visible GPUs that share the work, if the device is `auto`.
+    merge : bool, optional
+        Merge an adapter, to train all weights; False: never, to train another adapter; None: in float32
+        alone, where nothing is lost.
     """
     refuse_server(pointer)
     check_folder(pointer.path)
@@ -311,8 +326,12 @@ def choose_attention(config: Any, wanted: str, dtype: str, device: str) -> str |
     """Return the implementation to load a model with; None leaves it to transformers.
 
     A model with soft-capped attention logits (Gemma 2) needs one that applies the cap. PyTorch's `sdpa`
-    silently gives other ranks. Raise `InputError` if the implementation is not installed, or cannot run this
-    model, data type or device.
+    silently gives other ranks.
+
+    Raises
+    ------
+    InputError
+        If the implementation is not installed, or cannot run this model, data type or device.
     """
     capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
     if wanted == "auto":

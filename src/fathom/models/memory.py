@@ -76,8 +76,12 @@ class Training(NamedTuple):
 def measure_scoring(shape: Shape, dtype: Dtype, tokens: int, longest: int, device: str = "cuda") -> Memory:
     """Return the memory of ranks, perplexity and attribute rate.
 
-    `tokens`: tokens of a batch, padding included. `longest`: tokens of the longest sequence: a batch has at
-    least one.
+    Parameters
+    ----------
+    tokens : int
+        Tokens of a batch, padding included.
+    longest : int
+        Tokens of the longest sequence: a batch has at least one.
     """
     size = BYTES[dtype]
     tokens = max(tokens, longest)
@@ -211,9 +215,14 @@ def count_needed_gpus(memory: Memory, card: float) -> int:
 def request_host(memory: Memory, gpu: bool, passing: float = 0.0, stored: float = 0.0) -> float:
     """Return the bytes of host memory that a job needs.
 
-    `passing`: bytes temporarily in host memory on any device, such as float32 weights of a model being read
-    or saved. `stored`: without a GPU, bytes of files read in another number format: their pages stay in
-    memory beside the result until all are read.
+    Parameters
+    ----------
+    passing : float, default=0
+        Bytes temporarily in host memory on any device, such as float32 weights of a model being read or
+        saved.
+    stored : float, default=0
+        Without a GPU, bytes of files read in another number format: their pages stay in memory beside the
+        result until all are read.
     """
     if not gpu:
         return _LIBRARIES + max(passing, memory.divided["weights"] + stored, memory.total)

@@ -46,10 +46,14 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: s
     """Return the rows of models as people name them.
 
     A name is that of a row, or the start of one (`smollm2`); an id of the hub, with `@REVISION` or a GGUF
-    file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the hub.
-    Rows of models of the hub are made from their small files, and pinned to the commit. A name already given
-    to a row stands for it, so the hub is asked only once. Raise `InputError` if a name fits nothing or
-    several rows, or the hub lacks or refuses the model.
+    file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the
+    hub. Rows of models of the hub are made from their small files, and pinned to the commit. A name already
+    given to a row stands for it, so the hub is asked only once.
+
+    Raises
+    ------
+    InputError
+        If a name fits nothing or several rows, or the hub lacks or refuses the model.
     """
     names: dict[str, None] = {}
     new: dict[str, ModelRow] = {}

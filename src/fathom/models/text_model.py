@@ -20,7 +20,10 @@ _ALL = (slice(None), slice(None))
 def choose_class(config: Any, where: str) -> Any:
     """Return the class of transformers that loads a model with text in and logits out.
 
-    Raise `InputError` if models of this type have no text model that predicts the next token.
+    Raises
+    ------
+    InputError
+        If models of this type have no text model that predicts the next token.
     """
     import transformers as library
 
@@ -58,7 +61,10 @@ def list_other_weights(model: Any) -> list[Any]:
 def find_blocks(model: Any, name: str = "the model") -> list[Any]:
     """Return the blocks of a model's text model: its list of modules with the most weights.
 
-    Raise `InputError` if it has none.
+    Raises
+    ------
+    InputError
+        If it has none.
     """
     import torch
 

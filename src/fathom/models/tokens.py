@@ -61,7 +61,10 @@ def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
 def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
     """Encode prompts without a target, with a BOS token first if the model uses one.
 
-    Raise `InputError` if a prompt has no token.
+    Raises
+    ------
+    InputError
+        If a prompt has no token.
     """
     encoded = encode_keywords(tokenizer, prompts, add_bos)
     for ids, prompt in zip(encoded, prompts, strict=True):
@@ -198,11 +201,24 @@ def encode_pairs(
     add_bos: bool | None = None,
     prefix: Sequence[int] = (),
 ) -> list[EncodedPair]:
-    """Encode prompts, without trailing space, with their targets, one space and the term, as continuations.
+    """Encode prompts with their targets as continuations.
 
-    `add_bos`: whether a BOS token comes first; None: the tokenizer's default. `prefix`: tokens before every
-    prompt, in place of a BOS token; see :func:`encode_chat_prefix`. Raise `InputError` if a prompt is empty
-    or ends in a space, a target is empty, does not start with one space or has no token of its own.
+    Parameters
+    ----------
+    prompts : sequence of str
+        Sentences up to the target, without trailing space.
+    targets : sequence of str
+        One space and the term.
+    add_bos : bool, optional
+        Whether a BOS token comes first; None: the tokenizer's default.
+    prefix : sequence of int
+        Tokens before every prompt, in place of a BOS token; see :func:`encode_chat_prefix`.
+
+    Raises
+    ------
+    InputError
+        If a prompt is empty or ends in a space, a target is empty, does not start with one space or
+        has no token of its own.
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
@@ -271,9 +287,18 @@ def fill_template(
     """Return messages in a tokenizer's chat template.
 
     The date, by `date_string` or `strftime_now`, is always 26 July 2024, 00:00 UTC. Random choices, by the
-    filter `random` or by `lipsum`, are the same each time. Raise `InputError` if the template cannot be
-    rendered, or does not end in the time and memory of :func:`fathom.jobs.bounded_calls.render_bounded`.
-    `may_refuse`: the text is empty where the template raises an error, its own way to refuse a role.
+    filter `random` or by `lipsum`, are the same each time.
+
+    Parameters
+    ----------
+    may_refuse : bool, default=False
+        The text is empty where the template raises an error, its own way to refuse a role.
+
+    Raises
+    ------
+    InputError
+        If the template cannot be rendered, or does not end in the time and memory of
+        :func:`fathom.jobs.bounded_calls.render_bounded`.
     """
     from jinja2.exceptions import TemplateError
 
@@ -332,9 +357,14 @@ def encode_document(
     """Encode a whole document for perplexity; see :class:`Document`.
 
     Without a BOS token the first token has no context and cannot be scored. If it covers only part of a
-    character, the other tokens of that character are left out too, so that byte counts are exact. `add_bos`:
-    whether a BOS token comes first; None: the tokenizer's default. `stretches`: first characters of stretches
-    whose tokens do not count, and the characters after their last ones.
+    character, the other tokens of that character are left out too, so that byte counts are exact.
+
+    Parameters
+    ----------
+    add_bos : bool, optional
+        Whether a BOS token comes first; None: the tokenizer's default.
+    stretches : sequence of (int, int)
+        First characters of stretches whose tokens do not count, and the characters after their last ones.
     """
     bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
     source = str(tokenizer.name_or_path)

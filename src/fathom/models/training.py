@@ -65,12 +65,25 @@ def train(
     """Train a model in place on split adapt-train, with the validation loss on adapt-valid at intervals.
 
     Next-token loss; AdamW with weight decay on matrices; warm-up and cosine decay of the learning rate;
-    gradient clipping. All weights are trained, or an adapter, which stays beside them in the model. `texts`
-    are under contract TEXTS. Dropout of an adaptation is set on every dropout layer while training; 0.2 in
-    [BeyondBenchmarks, Sec. 2.2.1]. By default this process trains alone, on the processor.
+    gradient clipping. All weights are trained, or an adapter, which stays beside them in the model.
 
-    Raise `InputError` if there is too little text, a sequence is longer than the model's context, the loss is
-    not finite or has risen, or GPU memory cannot hold one sequence.
+    Parameters
+    ----------
+    texts : DataFrame
+        Under contract TEXTS.
+    settings : Training or Adaptation
+        Dropout of an adaptation is set on every dropout layer while training; 0.2 in
+        [BeyondBenchmarks, Sec. 2.2.1].
+    processes : SingleProcess, optional
+        Who trains, and where; by default this process alone, on the processor.
+    add_bos : bool, optional
+        Whether every document starts with a BOS token; None: the tokenizer's default.
+
+    Raises
+    ------
+    InputError
+        If there is too little text, a sequence is longer than the model's context, the loss is not finite or
+        has risen, or GPU memory cannot hold one sequence.
     """
     import torch
 
@@ -280,7 +293,10 @@ def set_dropout(model: Any, share: float) -> None:
 def build_model(settings: Training, tokenizer: Any) -> Any:
     """Return an untrained GPT-2 or Llama model, initialised from the seed.
 
-    Raise `InputError` if `width` is not an even multiple of `heads`.
+    Raises
+    ------
+    InputError
+        If `width` is not an even multiple of `heads`.
     """
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM

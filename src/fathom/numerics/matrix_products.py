@@ -62,9 +62,20 @@ def prepack_layer(
 
     Only linear layers and GPT-2's Conv1D of one type on the CPU are prepacked, if PyTorch was built with
     oneDNN. Other types, including subclasses, and layers whose `forward` was replaced before stay unchanged.
-    Returned: size of the copy in bytes; 0 if the layer was left unchanged. `max_bytes`: do not prepack if the
-    copy would take more; None: no limit. `dtype`: type of the weights; those of other types are left alone.
-    `gelu`: return the exact GELU of the layer's output from now on.
+
+    Parameters
+    ----------
+    max_bytes : int, optional
+        Do not prepack if the copy would take more; None: no limit.
+    dtype : {"float32", "bfloat16"}
+        Type of the weights; those of other types are left alone.
+    gelu : bool, default=False
+        Return the exact GELU of the layer's output from now on.
+
+    Returns
+    -------
+    int
+        Size of the copy in bytes; 0 if the layer was left unchanged.
     """
     import torch
     from transformers.pytorch_utils import Conv1D
@@ -94,8 +105,13 @@ def prepack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None
     """Prepack the layers of models inside the `with` block; restore them afterwards.
 
     Use it inside `torch.inference_mode`: nothing is prepacked while gradients are enabled. Output layers come
-    first, then the other layers in order, as long as their copies fit the budget; the rest stay with MKL. So
-    the choice of layers depends on the models alone. `budget`: upper limit on all copies, in bytes.
+    first, then the other layers in order, as long as their copies fit the budget; the rest stay with MKL.
+    So the choice of layers depends on the models alone.
+
+    Parameters
+    ----------
+    budget : int, default=BUDGET
+        Upper limit on all copies, in bytes.
     """
     import torch
 
@@ -125,7 +141,12 @@ def has_bfloat16_units(flags: Path = _FLAGS) -> bool:
     """Return whether the processor has matrix units for bfloat16 (Intel's AMX); False if that is unknown.
 
     AVX-512's bfloat16 instructions do not count: they are at most twice as fast as float32, and computing
-    close cases again takes most of that. `flags`: where Linux lists the processor's flags.
+    close cases again takes most of that.
+
+    Parameters
+    ----------
+    flags : Path, default=/proc/cpuinfo
+        Where Linux lists the processor's flags.
     """
     if not flags.is_file():
         return False

@@ -25,7 +25,10 @@ class Findings:
     def recall(self, name: str, kind: Any, find: Callable[[], Found]) -> Found:
         """Return what `find` finds; in a job, what it found on the planning machine.
 
-        `kind`: type by which pydantic writes it as JSON.
+        Parameters
+        ----------
+        kind : type
+            Type by which pydantic writes it as JSON.
         """
         adapter = TypeAdapter[Found](kind)
         if self._reads:
@@ -105,8 +108,12 @@ class RunStorage:
     def list_made(self, files: Iterable[str], folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
         """Return intermediate files on the way to some files of a run with a storage.
 
-        `folder`: folder of the run's results. `is_wanted`: takes a path below it; says whether the file is
-        asked for.
+        Parameters
+        ----------
+        folder : str
+            Folder of the run's results.
+        is_wanted : callable
+            Takes a path below it; says whether the file is asked for.
         """
         made = dict[str, None]()
         waiting = [str(self.find_copy(file)) for file in files]

@@ -112,8 +112,15 @@ class Found:
 def look_at(source: str, columns: Mapping[str, str]) -> Found:
     """Inspect a folder or file of documents, a table, or a data set of the hub.
 
-    `source`: a path, or `hub:NAME[:CONFIGURATION][@COMMIT]`. Raise `InputError` if it does not exist, is
-    empty, or cannot be read.
+    Parameters
+    ----------
+    source : str
+        A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
+
+    Raises
+    ------
+    InputError
+        If it does not exist, is empty, or cannot be read.
     """
     from fathom.corpus.table_rows import read_rows_of_table
 
@@ -290,8 +297,10 @@ def _name_domains(groups: Sequence[str], above: str) -> dict[str, list[str]]:
 def write_configuration(path: Path, run: str, found: Found, models: Sequence[str]) -> bool:
     """Write the configuration of a run; return whether the same one existed already.
 
-    Raise `InputError` if a different one exists, such as an edited one; or a value is wrong, or it cannot be
-    written.
+    Raises
+    ------
+    InputError
+        If a different one exists, such as an edited one; or a value is wrong, or it cannot be written.
     """
     text = make_configuration(run, found, models)
     values = parse_yaml(text, str(path))
@@ -397,9 +406,17 @@ def examine(
 ) -> Source:
     """Find the models, then inspect the source.
 
-    `source`: a path, or `hub:NAME[:CONFIGURATION][@COMMIT]`. `models`: as people name them, see
-    :func:`fathom.models.named.resolve_models`. Raise `InputError` if packages, a model or the source are
-    missing.
+    Parameters
+    ----------
+    source : str
+        A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
+    models : sequence of str
+        As people name them, see :func:`fathom.models.named.resolve_models`.
+
+    Raises
+    ------
+    InputError
+        If packages, a model or the source are missing.
     """
     require_extra("workflow", "fathom build")
     request = Request(find_snakefile(None))
@@ -423,8 +440,16 @@ def _name_model(asked: str, rows: PinnedModels) -> str:
 def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None = None) -> None:
     """Run the workflow on a source whose configuration is written.
 
-    `show`: gets each line on progress, and the last lines of a failed run. By default Snakemake and its jobs
-    write to this process's own streams. Raise `InputError` if a job fails.
+    Parameters
+    ----------
+    show : callable, optional
+        Gets each line on progress, and the last lines of a failed run. By default Snakemake and its jobs
+        write to this process's own streams.
+
+    Raises
+    ------
+    InputError
+        If a job fails.
     """
     place_caches()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(source.snakefile), f"-c{cores}"]

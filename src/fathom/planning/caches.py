@@ -15,8 +15,12 @@ _BESIDE = Path(".snakemake", "cache")
 def place_caches() -> None:
     """Have programs keep their files in the working folder if the user's cache cannot be written.
 
-    This happens in containers that are read-only or run as a user without a home. Raise `InputError` if the
-    working folder cannot be written either, or the user has no home.
+    This happens in containers that are read-only or run as a user without a home.
+
+    Raises
+    ------
+    InputError
+        If the working folder cannot be written either, or the user has no home.
     """
     _name_user()
     usual = find_cache().parent

@@ -98,8 +98,15 @@ def measure_seconds(
 ) -> float:
     """Return the seconds of a forward pass.
 
-    `dtype`: of the weights and the products of blocks. `share`: of the peak that products reach. `output`:
-    number format of the output layer's products; float32 by default, as for ranks.
+    Parameters
+    ----------
+    load : Load
+    dtype : {"float32", "bfloat16", "float16"}
+        Of the weights and the products of blocks.
+    share : float
+        Of the peak that products reach.
+    output : str, optional
+        Number format of the output layer's products; float32 by default, as for ranks.
     """
     # attention is causal: half of 4
     blocks = load.tokens * shape.layers * (2.0 * shape.block + 2.0 * load.length * shape.width)

@@ -53,7 +53,10 @@ def find_slurm_logs(folder: Path, name: str, wildcards: Sequence[str] = ()) -> l
 def find_start(began: float, elapsed: float) -> float:
     """Return when a run began, in seconds since the epoch, corrected if the clock was set back.
 
-    `elapsed`: seconds since then, by a monotonic clock.
+    Parameters
+    ----------
+    elapsed : float
+        Seconds since then, by a monotonic clock.
     """
     return min(began, time.time() - elapsed)
 
@@ -61,8 +64,15 @@ def find_start(began: float, elapsed: float) -> float:
 def describe_failures(groups: Iterable[Sequence[FailedJob]], since: float) -> str:
     """Return the messages of failed jobs, without duplicates.
 
-    `groups`: jobs that failed together: one, or those of a group, some of which may have succeeded. Returned:
-    for each message, a line with the job, the reason and the log, and the hint below.
+    Parameters
+    ----------
+    groups : iterable of sequence of FailedJob
+        Jobs that failed together: one, or those of a group, some of which may have succeeded.
+
+    Returns
+    -------
+    str
+        For each message, a line with the job, the reason and the log, and the hint below.
     """
     found: dict[str, list[FailedJob]] = {}
     for group in groups:

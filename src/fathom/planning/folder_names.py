@@ -15,8 +15,17 @@ _FEWEST_LETTERS, _FEWEST_COUNTED = 3, 2
 def drop_nameless(categories: Iterable[Sequence[str]]) -> tuple[list[list[str]], Counter[str]]:
     """Cut categories of files at the first sub-folder with a meaningless name, which counts as its parent.
 
-    `categories`: those of each file, nested ones joined by dots. Returned: those of each file, none if the
-    outermost is meaningless; and the number of files by the sub-folder that was cut off.
+    Parameters
+    ----------
+    categories : iterable of sequence of str
+        Those of each file, nested ones joined by dots.
+
+    Returns
+    -------
+    categories : list of list of str
+        Those of each file; none if the outermost is meaningless.
+    nameless : Counter
+        Files by the sub-folder that was cut off.
     """
     known = [[label.split(".") for label in labels] for labels in categories]
     siblings: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)

@@ -123,8 +123,12 @@ def ask_hub(
 ) -> tuple[list[InputError], list[str]]:
     """Ask the hub whether repositories exist and are open to this user; return obstacles and notes.
 
-    Without a network or an answer in time, nothing is known, and a note says so. `seconds`: for all answers
-    together.
+    Without a network or an answer in time, nothing is known, and a note says so.
+
+    Parameters
+    ----------
+    seconds : float
+        For all answers together.
     """
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return [], ["HF_HUB_OFFLINE is set: the hub was not asked for what the run fetches"]

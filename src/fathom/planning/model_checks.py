@@ -134,8 +134,13 @@ def leave_out_unfetched(
 ) -> tuple[Config, list[str]]:
     """Return a configuration without optional models that are not fetched, and their names.
 
-    Models adapted from them are also left out, and both are removed from lists and comparisons, but not from
-    `models.only`. Raise `InputError` if a required key names a model that is left out.
+    Models adapted from them are also left out, and both are removed from lists and comparisons, but not
+    from `models.only`.
+
+    Raises
+    ------
+    InputError
+        If a required key names a model that is left out.
     """
     models = config.models
     asked = {ModelName.parse(name).base for name in models.only}

@@ -129,8 +129,12 @@ class Needs(ModelMemory):
     def find(self, rule: str, model: str, attempt: int = 1, short: int = 0) -> Need:
         """Return what a job of a rule needs.
 
-        `attempt`: host memory and time double with each after the first. `short`: how often GPU memory ran
-        out: each time the request doubles.
+        Parameters
+        ----------
+        attempt : int
+            Host memory and time double with each after the first.
+        short : int
+            How often GPU memory ran out: each time the request doubles.
         """
         growth = 1 << (attempt - 1)
         minutes = self._count_minutes(rule, model) * growth

@@ -29,7 +29,10 @@ def one_of(names: Iterable[str]) -> str:
 def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
     """Return a resource that doubles with each attempt, so that a retry after a failure gets more.
 
-    `per_mb`: added for each MB of existing inputs, which are few before the first job.
+    Parameters
+    ----------
+    per_mb : float
+        Added for each MB of existing inputs, which are few before the first job.
     """
 
     def amount(wildcards: Any, attempt: int) -> int:
@@ -86,9 +89,15 @@ class Programs:
     def call(self, program: str, /, *modules: str, **given: Any) -> dict[str, Any]:
         """Return the params of a rule: its program, the program's options, and a hash of the code behind it.
 
-        The hash makes a change of code re-run what it affects; see :func:`hash_program`. `modules`: full
-        names of modules that it imports dynamically. `given`: options, see :func:`pass_options`; without
-        `settings`, a program gets the sections that its parameter `settings` names (:func:`find_sections`).
+        The hash makes a change of code re-run what it affects; see :func:`hash_program`.
+
+        Parameters
+        ----------
+        *modules : str
+            Full names of modules that it imports dynamically.
+        **given : object
+            Options, see :func:`pass_options`. Without `settings`, a program gets the sections that its own
+            parameter `settings` names, see :func:`find_sections`.
         """
         path = find_program(self._scripts, program)
         return {**self.fetch(program, **given), "code": lambda wildcards: _hash_once(path, modules)}
@@ -117,10 +126,18 @@ def pass_options(
 ) -> Callable[..., str]:
     """Return a param: the options of a rule's program, by the names that its signature states.
 
-    Each option takes the value given here, or what a function of wildcards, input or output gives, else the
-    input, output or wildcard of its name. Names unknown to the program, such as inputs that only have to
-    exist, are not passed, nor are None and empty lists. Raise `ValueError` when a job is planned: if the
-    program has no such option, or one that it requires is missing.
+    Each option takes the value given here, else the input, output or wildcard of its name. Names unknown to
+    the program, such as inputs that only have to exist, are not passed, nor are None and empty lists.
+
+    Parameters
+    ----------
+    **given : object
+        Values, or functions of wildcards, input or output, as Snakemake's own params.
+
+    Raises
+    ------
+    ValueError
+        When a job is planned: if the program has no such option, or one that it requires is missing.
     """
 
     # a function that names `input` or `output` would be no param whose change re-runs a job
@@ -180,8 +197,12 @@ def find_options(program: Path) -> dict[str, bool]:
 def find_sections(program: Path) -> tuple[str, ...]:
     """Return the sections of the configuration that make up a program's settings, without running it.
 
-    They are the fields of the class that types its parameter `settings`, or the section of that class. Raise
-    `ValueError` if its settings are anything else, which a rule has to give.
+    They are the fields of the class that types its parameter `settings`, or the section of that class.
+
+    Raises
+    ------
+    ValueError
+        If its settings are anything else, which a rule has to give.
     """
     tree, main = _parse(program)
     (kind,) = (each.annotation for each in main.args.kwonlyargs if each.arg == "settings")

@@ -80,7 +80,10 @@ class Plan(NamedTuple):
 def find_snakefile(given: Path | None) -> Path:
     """Return a workflow: the given one, else that of the working folder, else Fathom's own.
 
-    Raise `InputError` if the given file does not exist, or Snakemake cannot work in this folder.
+    Raises
+    ------
+    InputError
+        If the given file does not exist, or Snakemake cannot work in this folder.
     """
     require_utf8(Path.cwd())
     if given and not given.is_file():
@@ -92,9 +95,16 @@ def find_snakefile(given: Path | None) -> Path:
 def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Plan:
     """Ask Snakemake which jobs it would run, and multiply them by rates.
 
-    `measured`: resources.csv of an earlier run, whose rates count instead; by default this run's or the
-    previous one's, if any. Raise `InputError` if the configuration or a table is wrong, or Snakemake cannot
-    plan the run.
+    Parameters
+    ----------
+    measured : Path, optional
+        resources.csv of an earlier run, whose rates count instead; by default this run's or the previous
+        one's, if any.
+
+    Raises
+    ------
+    InputError
+        If the configuration or a table is wrong, or Snakemake cannot plan the run.
     """
     files = request.configfiles or [str(request.find(_EMBEDDED))]
     config = merge_configuration(files, request.values, request.folder)
@@ -133,7 +143,10 @@ def _count_parameters(config: Config, registry: Path) -> dict[str, float]:
 def merge_configuration(files: Sequence[str], values: Sequence[str], root: Path | None = None) -> Config:
     """Return the configuration that Snakemake sees for the same `--configfile` and `--config`.
 
-    `root`: the folder of the workflow; by default Fathom's own.
+    Parameters
+    ----------
+    root : Path, optional
+        The folder of the workflow; by default Fathom's own.
     """
     merged = merge_files(files)
     for value in values:

@@ -44,8 +44,15 @@ def read_checked(
 ) -> tuple[Config, str]:
     """Return a configuration with only known models, and the name of its source.
 
-    `say`: see :func:`fathom.planning.run_models.pin_models`. Raise `InputError` if a value is wrong or a
-    model unknown.
+    Parameters
+    ----------
+    say : callable, optional
+        See :func:`fathom.planning.run_models.pin_models`.
+
+    Raises
+    ------
+    InputError
+        If a value is wrong or a model unknown.
     """
     source = ", ".join([*files, *(["--config"] if given else [])]) or "config"
     merge_files(file for file in files if Path(file).is_file())  # of duplicate keys, Snakemake takes the last

@@ -95,8 +95,12 @@ class RunHooks:
     def find_style(self, style: str, asked: bool = True) -> Callable[[Any], str]:
         """Return an input: the style sheet of figures.
 
-        Planning the first figure logs what figures lack without reference benchmarks. `asked`: whether the
-        targets are those of this workflow: another one asks for files by rules of its own.
+        Planning the first figure logs what figures lack without reference benchmarks.
+
+        Parameters
+        ----------
+        asked : bool
+            Whether the targets are those of this workflow: another one asks for files by rules of its own.
         """
 
         def find(wildcards: Any) -> str:
@@ -179,8 +183,12 @@ def let_signals_in(scheduler: Any) -> None:
 def limit_gpus(workflow: Any) -> None:
     """Let as many GPU jobs run in parallel as this machine has GPUs, unless --resources sets it.
 
-    Without one they run on processors, as many as there are cores. `workflow`: that of the main process
-    changes; one whose jobs are submitted, or that limits GPUs itself, does not.
+    Without one they run on processors, as many as there are cores.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+        That of the main process changes; one whose jobs are submitted, or that limits GPUs itself, does not.
     """
     is_local = workflow.global_resources["_nodes"].value is None
     if workflow.is_main_process and is_local and "gpu" not in workflow.global_resources:

@@ -132,7 +132,10 @@ def divide_parts(
 ) -> dict[str, Slice]:
     """Return the slices of all parts by name, in the order of the parts.
 
-    Raise `InputError` if a slice has the name of a part.
+    Raises
+    ------
+    InputError
+        If a slice has the name of a part.
     """
     own = config.corpus.source in ("jsonl", "folder", "table")
     limit = config.corpus.slice_mb or (SLICE_MB if own else None)
@@ -194,7 +197,10 @@ def find_previous(config: Config, results: Path | str) -> str:
 def is_unchanged_input(path: Path | str, results: Path, table: RunPath) -> bool:
     """Say whether an input file with a newer date has the same bytes as when the run read it.
 
-    `table`: the table made from it, beside a report.
+    Parameters
+    ----------
+    table : RunPath
+        The table made from it, beside a report.
     """
     memory = Path(results, "corpus", "dates", f"{Path(path).name}.json")
     return is_unchanged(Path(path), Path(table.ending(".json").under(results)), memory)
@@ -212,8 +218,15 @@ _NO_DOCUMENTS = "no document is in these categories: {}"
 def check_corpus(config: Config, in_environments: bool = False) -> None:
     """Check what a run's corpus names, without reading texts.
 
-    `in_environments`: whether jobs have their own packages, which this process does not see. Raise
-    `InputError` if a package is not installed, a domain has impossible categories, or a table lacks a column.
+    Parameters
+    ----------
+    in_environments : bool, default=False
+        Whether jobs have their own packages, which this process does not see.
+
+    Raises
+    ------
+    InputError
+        If a package is not installed, a domain has impossible categories, or a table lacks a column.
     """
     if not config.domains:
         return

@@ -69,10 +69,22 @@ def pin_models(
     """Replace ids, folders, files, adapters and addresses in a configuration by names of rows.
 
     What the table of models lacks is read from the hub or the disk once, and written into the run's own
-    table, pinned to a commit. A configuration that names rows needs neither. `root`: the folder of the
-    workflow. `source`: where the values come from, for messages. `say`: gets a line on each pinned model.
-    None in a job, which only reads what was pinned when the run was planned. Raise `InputError` if a name
-    fits nothing, the hub refuses the model, or a model of this name is trained.
+    table, pinned to a commit. A configuration that names rows needs neither.
+
+    Parameters
+    ----------
+    root : Path
+        The folder of the workflow.
+    source : str
+        Where the values come from, for messages.
+    say : callable, optional
+        Gets a line on each pinned model. None in a job, which only reads what was pinned when the run was
+        planned.
+
+    Raises
+    ------
+    InputError
+        If a name fits nothing, the hub refuses the model, or a model of this name is trained.
     """
     pinned = dict(values)
     run = values.get("run", Config.model_fields["run"].default)

@@ -22,9 +22,16 @@ _PROFILE = "--profile"
 def start_snakemake(words: Sequence[str]) -> int:
     """Run Snakemake on the workflow of the working folder, else on Fathom's own; return its exit code.
 
-    `words`: its options and targets. Configurations that are not in the working folder are Fathom's own, and
-    so are profiles that Snakemake does not find. Raise `InputError` if Snakemake, or what the workflow needs
-    beside it, is not installed, or has no place for its cache.
+    Parameters
+    ----------
+    words : sequence of str
+        Its options and targets. Configurations that are not in the working folder are Fathom's own, and
+        so are profiles that Snakemake does not find.
+
+    Raises
+    ------
+    InputError
+        If Snakemake, or what the workflow needs beside it, is not installed, or has no place for its cache.
     """
     require_extra("workflow", "fathom run")
     place_caches()

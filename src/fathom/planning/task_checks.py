@@ -16,9 +16,17 @@ _NAME = re.compile(rb"^[ \t\-]*[\"']?task[\"']?[ \t]*:[ \t]*[\"']?([^\s\"'#\[\]{
 def check_tasks(config: Config, in_environments: bool = False) -> None:
     """Check that the harness has each task that is tuned for, if it is installed; it is not imported.
 
-    `in_environments`: whether jobs have packages of their own, which this
-    process does not see. Raise `InputError` with the key of a task that it does not have and a near name; or
-    if a task's own file is not there.
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    in_environments : bool, default=False
+        Whether jobs have packages of their own, which this process does not see.
+
+    Raises
+    ------
+    InputError
+        With the key of a task that it does not have and a near name; or if a task's own file is not there.
     """
     tasks = config.train_before_test.tasks
     named = {f"train_before_test.tasks.{key}.task": each.task for key, each in tasks.items() if each.task}

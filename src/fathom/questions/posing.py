@@ -75,8 +75,13 @@ def find_candidates(
     """Return what templates can ask, sorted by their hash, and counts by template.
 
     Each SELECT is evaluated once, over the whole graph. Raise `InputError` if a query gives something else
-    than entities, or nothing is left of any template. Counts are, by template, `possible` questions, those
-    `about_chunks`, and those `left_out` by reason.
+    than entities, or nothing is left of any template.
+
+    Returns
+    -------
+    candidates : list of Candidate
+    counts : dict
+        By template: `possible` questions, those `about_chunks`, and those `left_out` by reason.
     """
     found: list[Candidate] = []
     counts: dict[str, dict[str, Any]] = {}

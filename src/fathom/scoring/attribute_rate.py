@@ -118,11 +118,25 @@ def measure_attribute_rates(
 ) -> pl.DataFrame:
     """Return the share of the k most likely content tokens after each keyword that its token list contains.
 
-    Raise `InputError` if a keyword is longer than the model's context, or logits are not finite. Returned:
-    under contract ATTRIBUTE_RATES, by keyword. `prompts`: token ids of each keyword, with a BOS token first
-    if the model uses one. `content` (ndarray of shape (n_tokens,), bool): whether each token is a content
-    word; further entries of the model are not. `k`: number of most likely content tokens to count, ties
-    broken by id; all content words if there are fewer.
+    Parameters
+    ----------
+    prompts : mapping of str to sequence of int
+        Token ids of each keyword, with a BOS token first if the model uses one.
+    content : ndarray of shape (n_tokens,), bool
+        Whether each token is a content word; further entries of the model are not.
+    k : int
+        Number of most likely content tokens to count, ties broken by id; all content words if there are
+        fewer.
+
+    Returns
+    -------
+    DataFrame
+        Under contract ATTRIBUTE_RATES, by keyword.
+
+    Raises
+    ------
+    InputError
+        If a keyword is longer than the model's context, or logits are not finite.
     """
     import torch
 

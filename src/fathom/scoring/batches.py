@@ -35,7 +35,10 @@ class Replica(NamedTuple):
 def open_replica(model: Any, ids: Sequence[int], name: str) -> Replica:
     """Return a copy of the model with its projection, chosen on some tokens.
 
-    Raise `InputError` if the model is not causal; see :func:`fathom.scoring.logits.choose_projection`.
+    Raises
+    ------
+    InputError
+        If the model is not causal; see :func:`fathom.scoring.logits.choose_projection`.
     """
     projection, device = choose_projection(model, ids, name), find_input_device(model)
     return Replica(projection, device, count_stages(model), long=find_long_length(model))
@@ -46,9 +49,15 @@ def score_sequences(
 ) -> Iterator[TokenScores]:
     """Yield the scores of all targets, in the order of the sequences; halve batches on out-of-memory.
 
-    `replicas`: the same model on each device. The batches do not depend on the number of replicas.
-    `sequences`: the longest first. `resume`: saves finished sequences. A resumed run uses the batches of an
-    uninterrupted one, so that scores have the same bytes.
+    Parameters
+    ----------
+    replicas : sequence of Replica
+        The same model on each device. The batches do not depend on the number of replicas.
+    sequences : sequence of ScoredSequence
+        The longest first.
+    resume : Resume, optional
+        Saves finished sequences. A resumed run uses the batches of an uninterrupted one, so that scores have
+        the same bytes.
     """
     import torch
 

@@ -207,9 +207,13 @@ def find_best(
 ) -> list[Standing]:
     """Find the best of several models, and write a report to REPORT in a folder.
 
-    `folder`: also for scores of the pairs read; finished ones are reused. `by`: metric to compare. Bits are
-    computed for the pairs read so far, with all candidates, leaving out pairs without bits; without two
-    keywords and different targets, ranks are compared.
+    Parameters
+    ----------
+    folder : Path
+        Also for scores of the pairs read; finished ones are reused.
+    by : {"bits", "rank"}
+        Metric to compare. Bits are computed for the pairs read so far, with all candidates, leaving out
+        pairs without bits; without two keywords and different targets, ranks are compared.
     """
     metric, pairs = choose_metric(pairs, by)
     words = list_words(pairs["target"].to_list())

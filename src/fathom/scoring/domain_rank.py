@@ -186,9 +186,16 @@ class DomainRank:
     def measure(self, model: Any, step: int) -> DomainRankPoint:
         """Score the pairs on the current model, and leave everything unchanged.
 
-        Raise `InputError` if a pair is longer than the model's context, logits are not finite, or weights are
-        divided among processes. `model`: a causal language model of transformers in any mode, on any device,
-        also inside data parallelism, `torch.compile` or PEFT.
+        Parameters
+        ----------
+        model : transformers causal language model
+            In any mode, on any device, also inside data parallelism, `torch.compile` or PEFT.
+
+        Raises
+        ------
+        InputError
+            If a pair is longer than the model's context, logits are not finite, or weights are divided among
+            processes.
         """
         inner = unwrap_model(model)
         with leave_undisturbed(inner):

@@ -129,7 +129,10 @@ def _write_id(value: Any) -> Any:
 def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Read or convert pairs from a file, a frame, or a list of mappings.
 
-    Raise `InputError` if there are no pairs, or a text is missing.
+    Raises
+    ------
+    InputError
+        If there are no pairs, or a text is missing.
     """
     if isinstance(pairs, str | Path):
         return read_pairs(pairs)

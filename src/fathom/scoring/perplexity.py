@@ -132,11 +132,18 @@ def score_texts(
 ) -> pl.DataFrame:
     """Return the likelihood of each document, in their order; under PERPLEXITY.
 
-    All tokens are predicted; those in stretches of training text are summed separately. Documents without a
-    scored token have 0 tokens. Raise `InputError` if log-probabilities are not finite. `model`: batches are
-    distributed over the devices; the likelihoods do not depend on their number. `texts`: columns doc_id,
-    text, and, if stretches occur in training text, `stretches`; see :func:`join_stretches`. `batch_tokens`:
-    tokens per batch, including padding; halved on out-of-memory of a GPU.
+    All tokens are predicted; those in stretches of training text are summed separately. Documents
+    without a scored token have 0 tokens. Raise `InputError` if log-probabilities are not finite.
+
+    Parameters
+    ----------
+    model : transformers causal language model, or list of copies of one model on several devices
+        Batches are distributed over the devices; the likelihoods do not depend on their number.
+    texts : DataFrame
+        Columns doc_id, text, and, if stretches occur in training text, `stretches`; see
+        :func:`join_stretches`.
+    batch_tokens : int
+        Tokens per batch, including padding; halved on out-of-memory of a GPU.
     """
     documents = encode_texts(tokenizer, texts, add_bos)
     nats = score_tokens(model, documents, texts["doc_id"].to_list(), windows, batch_tokens, name)

@@ -56,9 +56,6 @@ def score_benchmarks(
 ) -> list[pl.DataFrame]:
     """Score a model on several benchmarks; sequences that their pairs share are read once.
 
-    Raise `InputError` if a benchmark has duplicate pair ids, a pair is longer than the model's context,
-    logits are not finite, a target token has no logit, or the model is not causal.
-
     Parameters
     ----------
     model : transformers causal language model, or list of copies of one model on several devices
@@ -70,6 +67,12 @@ def score_benchmarks(
     report : dict, optional
         Receives `projection`, how logits were computed, and `sharpness`, of each benchmark by fold of
         keywords: see :class:`fathom.scoring.bits.PairBits`.
+
+    Raises
+    ------
+    InputError
+        If a benchmark has duplicate pair ids, a pair is longer than the model's context, logits are not
+        finite, a target token has no logit, or the model is not causal.
     """
     for pairs in benchmarks:
         check_pairs(pairs)

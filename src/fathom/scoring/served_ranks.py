@@ -162,10 +162,20 @@ def score_served(
     """Score a model behind a server on several benchmarks.
 
     Return the scores of each, in the order of its pairs, and additions to its report. They are under SCORES
-    if the server gives ranks, else under TOP_SCORES, without pairs that could not be scored. Raise
-    `InputError` if the server cannot be reached or gives unexpected answers; earlier answers are saved.
-    `benchmarks`: columns pair_id, keyword, prompt, target; others are ignored. `report`: receives `sharpness`
-    as in :func:`fathom.scoring.ranks.score_benchmarks`, or `no_bits`, why the server gives none.
+    if the server gives ranks, else under TOP_SCORES, without pairs that could not be scored.
+
+    Parameters
+    ----------
+    benchmarks : sequence of DataFrame
+        Columns pair_id, keyword, prompt, target; others are ignored.
+    report : dict, optional
+        Receives `sharpness` as in :func:`fathom.scoring.ranks.score_benchmarks`, or `no_bits`, why the
+        server gives none.
+
+    Raises
+    ------
+    InputError
+        If the server cannot be reached or gives unexpected answers; earlier answers are saved.
     """
     top_k, (way, why) = find_top_k(model), model.following
     rivals = [] if way == Way.NONE else _list_rivals(model, benchmarks)

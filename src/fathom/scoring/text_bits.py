@@ -307,8 +307,11 @@ def measure_texts(
 ) -> dict[str, MeasuredText]:
     """Measure several models, one in memory at a time.
 
-    `kept`: folder to keep the results of finished models in; existing ones are reused if texts, windows,
-    model and code are the same.
+    Parameters
+    ----------
+    kept : Path, optional
+        Folder to keep the results of finished models in; existing ones are reused if texts, windows, model
+        and code are the same.
     """
     found = {}
     for name, open_model in models.items():

@@ -92,10 +92,21 @@ def find_reach(ahead: Array, growth: float, error: float) -> Array:
     """Return how far differences over all pairs can be from those at a look.
 
     The sequence of Robbins' normal mixture for a Brownian motion at time 1 / `ahead` [AsympCS, Sec. 2].
-    Returned: ndarray of the same shape, float64; NaN where a variance is unknown; 0 where it is 0. `ahead`:
-    variances at this look, see :class:`Estimates`. `growth`: how many times the information of the first look
-    this one has, see :func:`measure_growth`; the sequence is narrowest for the first look. `error`:
-    probability that the sequence misses at any look.
+
+    Parameters
+    ----------
+    ahead : ndarray of float64
+        Variances at this look, see :class:`Estimates`.
+    growth : float
+        How many times the information of the first look this one has, see :func:`measure_growth`; the
+        sequence is narrowest for the first look.
+    error : float
+        Probability that the sequence misses at any look.
+
+    Returns
+    -------
+    ndarray of the same shape, float64
+        NaN where a variance is unknown; 0 where it is 0.
     """
     twice = -2 * math.log(error)
     best = twice + math.log(twice) + 1  # information of the prior that is narrowest for 1 [AsympCS, App. B]

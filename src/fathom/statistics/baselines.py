@@ -29,7 +29,10 @@ def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) ->
     """Read tables of perplexity or of attribute rates.
 
     Raise `InputError` if a model is given twice for one domain, or a file does not follow the contract.
-    `files`: domain, model and path of each.
+
+    Parameters
+    ----------
+    files : iterable of (domain, model, path)
     """
     tables: dict[Key, pl.DataFrame] = {}
     for domain, model, path in files:

@@ -162,11 +162,22 @@ def find_interval(drawn: Array, confidence: float, freedom: float) -> tuple[Any,
     has shorter tails than Student's t. Expanded percentiles make up for both [Hesterberg, Sec. 5.3].
 
     Both ends are resamples, not numbers between two of them: the interval excludes 0 if and only if the p of
-    :meth:`Resampled.test` is at most 1 - confidence. `drawn` (ndarray of shape (n_resamples, ...), float64).
-    `confidence`: such as 0.95. Too few resamples for it, below 39 for 0.95, lie inside all. `freedom`:
-    degrees of freedom, n - 1 for n clusters; infinite: as many resamples as the confidence says lie inside.
-    Few resamples cannot resolve far ends: freedom is then at least 5 with 1000 resamples, 7 with 200, 34 with
-    50. Returned: both ends, of the shape of one resample; NaN where a resample is NaN.
+    :meth:`Resampled.test` is at most 1 - confidence.
+
+    Parameters
+    ----------
+    drawn : ndarray of shape (n_resamples, ...), float64
+    confidence : float
+        Such as 0.95. Too few resamples for it, below 39 for 0.95, lie inside all.
+    freedom : float
+        Degrees of freedom, n - 1 for n clusters; infinite: as many resamples as the confidence says lie
+        inside. Few resamples cannot resolve far ends: freedom is then at least 5 with 1000 resamples, 7
+        with 200, 34 with 50.
+
+    Returns
+    -------
+    low, high : float64, or ndarray of the shape of one resample
+        NaN where a resample is NaN.
     """
     tail = _find_tail(confidence, max(freedom, _find_least_freedom(len(drawn))))
     place = max(int(tail * (len(drawn) + 1) + _ROUNDING) - 1, 0)

@@ -19,13 +19,22 @@ def measure_influence(values: Array, statistic: Statistic, trim: float) -> tuple
 
     Ranks and probabilities of models differ by factors: of a trimmed or geometric mean it is the logarithm.
     On this scale errors do not depend on how good a model is [HuberRonchetti, Ch. 3]. A mean is not
-    transformed: accuracies differ by points. `values` (ndarray of shape (n_models, n_pairs), float64).
-    `statistic`: the mean, the trimmed or the geometric mean. `trim`: share that the trimmed mean cuts from
-    each end.
+    transformed: accuracies differ by points.
 
-    Returned: the statistic, of shape (n_models,), NaN for a trimmed or geometric mean of 0, which has no
-    logarithm; influence, of shape (n_models, n_pairs): the error of a statistic is the mean of its row, which
-    has a mean of 0.
+    Parameters
+    ----------
+    values : ndarray of shape (n_models, n_pairs), float64
+    statistic : Statistic
+        The mean, the trimmed or the geometric mean.
+    trim : float
+        Share that the trimmed mean cuts from each end.
+
+    Returns
+    -------
+    found : ndarray of shape (n_models,), float64
+        NaN for a trimmed or geometric mean of 0, which has no logarithm.
+    influence : ndarray of shape (n_models, n_pairs), float64
+        The error of a statistic is the mean of its row, which has a mean of 0.
     """
     if statistic == MEAN:
         found = values.mean(axis=1)

@@ -260,8 +260,12 @@ def compare_bits_per_byte(
 ) -> BitsPerByte:
     """Compare models by ratios of sums over documents.
 
-    `sizes` (ndarray of shape (n_documents,), int64): its bytes, more than 0. `files`: files as clusters:
-    documents of one file together, each alone if all are of one.
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_documents,), int64
+        Its bytes, more than 0.
+    files : sequence of str
+        Files as clusters: documents of one file together, each alone if all are of one.
     """
     codes = number_clusters(files)
     size = np.bincount(codes, sizes).astype(np.int64)

@@ -36,9 +36,17 @@ def order_pairs(scores: Array) -> Array:
 def compare_unpaired(scores: Array, errors: Array, significance: float) -> Array:
     """Return :func:`order_pairs` with 0 where a difference is not significant [TrainBeforeTest, App. C.2].
 
-    Returned: ndarray of shape (..., n_benchmarks, n_model_pairs); NaN where a score or a standard error is
-    missing. `scores`, `errors` (ndarray of shape (..., n_models, n_benchmarks)): scores, high is good, and
-    their standard errors. `significance`: two-sided p above which a difference counts as a tie.
+    Parameters
+    ----------
+    scores, errors : ndarray of shape (..., n_models, n_benchmarks)
+        Scores, high is good, and their standard errors.
+    significance : float
+        Two-sided p above which a difference counts as a tie.
+
+    Returns
+    -------
+    ndarray of shape (..., n_benchmarks, n_model_pairs)
+        NaN where a score or a standard error is missing.
     """
     from scipy.stats import norm
 

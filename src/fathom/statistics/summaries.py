@@ -109,8 +109,13 @@ def read_scores(
     """Read the columns of score tables that summaries need.
 
     Raise `InputError` if a model is given twice for one benchmark, a file is invalid, or scores belong to
-    other pairs than those given. `files`: domain, variant, model and path. `pairs`: domain, variant and
-    path of the files of pairs that scores belong to, the only source of documents.
+    other pairs than those given.
+
+    Parameters
+    ----------
+    files : iterable of (domain, variant, model, path)
+    pairs : iterable of (domain, variant, path)
+        Files of the pairs that scores belong to, the only source of documents.
     """
     scores: dict[Key, pl.DataFrame] = {}
     columns = ["pair_id", "keyword", *metrics]
@@ -248,9 +253,16 @@ def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> 
       its interval lies higher.
 
     Measured in perf/calibration; nothing is fitted again. Returned: None where all clusters have the same
-    mean, or there is one. `values` (ndarray of shape (n_values,), float64): in bits. `clusters` (ndarray of
-    shape (n_values,), int64): the cluster of each, numbers from 0 of which none is missing. `fitted_on`:
-    share of the values that the fitted number of each value comes from.
+    mean, or there is one.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,), float64
+        In bits.
+    clusters : ndarray of shape (n_values,), int64
+        The cluster of each, numbers from 0 of which none is missing.
+    fitted_on : float
+        Share of the values that the fitted number of each value comes from.
     """
     count, total = int(clusters.max()) + 1, len(values)
     sizes, mean = np.bincount(clusters), values.mean()

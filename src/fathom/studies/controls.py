@@ -102,9 +102,13 @@ def compare_conditions(
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the gains by each metric of models that read the text, its controls, and other domains.
 
-    Return rows under CONTROLS and under CONTRASTS; numbers are text. Raise `InputError` if conditions differ
-    in steps, tokens or seeds. `conditions`: track by condition: `as-is`, `terms-exchanged`, `terms-only`, or
-    the name of a far domain.
+    Raise `InputError` if conditions differ in steps, tokens or seeds. `conditions`: track by condition:
+    `as-is`, `terms-exchanged`, `terms-only`, or the name of a far domain.
+
+    Returns
+    -------
+    gains, contrasts : list of tuple
+        Rows under CONTROLS and CONTRASTS; numbers are text.
     """
     check_steps(conditions, tracks)
     ends = find_ends(tracks)

@@ -53,9 +53,13 @@ class Contrast(NamedTuple):
 def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, benchmark: str) -> pl.DataFrame:
     """Return the gain of a model over another one on each pair.
 
-    Raise `InputError` if the models were scored on other pairs, or no score differs. `model`, `other`:
-    columns pair_id, rank, probability of contract SCORES. Returned: columns keyword, target (no blank),
-    probability_gain, rank_gain; positive is better.
+    Raise `InputError` if the models were scored on other pairs, or no score differs. Returned: columns
+    keyword, target (no blank), probability_gain, rank_gain; positive is better.
+
+    Parameters
+    ----------
+    model, other : DataFrame
+        Columns pair_id, rank, probability of contract SCORES.
     """
     joined = pairs.join(model, on="pair_id").join(other, on="pair_id", suffix="_other")
     if not len(pairs) == len(joined) == len(model) == len(other):

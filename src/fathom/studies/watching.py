@@ -238,8 +238,12 @@ class Watch:
     def look(self, name: str, pointer: Pointer) -> dict[str, Any]:
         """Score a checkpoint, and write the results of the look; return its line.
 
-        Raise `InputError` if it cannot be scored, or has another architecture or tokenizer than the first
-        one; `UnusablePairsError` if the pairs do not fit the first checkpoint.
+        Raises
+        ------
+        InputError
+            If it cannot be scored, or has another architecture or tokenizer than the first one.
+        UnusablePairsError
+            If the pairs do not fit the first checkpoint.
         """
         self._check(name, pointer)
         model = self._open(pointer)

@@ -53,9 +53,17 @@ def tune(
     """Train a model's adapter in place, and restore the weights of the best epoch.
 
     AdamW without warm-up, linear decay, clipped gradients. Dropout follows from the seed and the step, so
-    that a resumed run ends with the same weights. Raise `InputError` if there are fewer examples than one
-    batch, or the loss is not finite. `model`: with an adapter, see
-    :func:`fathom.models.adapters.add_adapter`.
+    that a resumed run ends with the same weights.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+        With an adapter, see :func:`fathom.models.adapters.add_adapter`.
+
+    Raises
+    ------
+    InputError
+        If there are fewer examples than one batch, or the loss is not finite.
     """
     import torch
 

@@ -98,8 +98,12 @@ def run_checks(
 ) -> list[Line]:
     """Run checks one after the other, each in its own process; return the lines of the table.
 
-    `free`: bytes of free GPU memory; None: do not care. `seconds`: for all checks; those that have not begun
-    by then do not run.
+    Parameters
+    ----------
+    free : float or None
+        Bytes of free GPU memory; None: do not care.
+    seconds : float
+        For all checks; those that have not begun by then do not run.
     """
     lines: list[Line] = []
     end = time.monotonic() + seconds
@@ -148,9 +152,24 @@ def _run_check(
 def run_apart(task: Callable[[], Any], stem: Path, seconds: float = LIMIT) -> tuple[Any, str]:
     """Run a task in its own process, which may use the GPU, run out of memory, or be killed.
 
-    Return the JSON value that the task returns, or None and the reason if it did not end. `stem`: path of
-    result and log, without their endings `.json` and `.log`. Raise `RuntimeError` if this process has
-    initialised the GPU, which a fork does not survive.
+    Parameters
+    ----------
+    task : callable
+        Returns a JSON value.
+    stem : Path
+        Path of result and log, without their endings `.json` and `.log`.
+
+    Returns
+    -------
+    value
+        None if the task did not end.
+    reason : str
+        Why it did not.
+
+    Raises
+    ------
+    RuntimeError
+        If this process has initialised the GPU, which a fork does not survive.
     """
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():

@@ -236,7 +236,10 @@ def tune_once(
 ) -> tuple[str, list[float]]:
     """Train an adapter for two epochs; return a hash of all weights, and the losses.
 
-    `room`: bytes to leave, and tokens that fit, see :func:`leave_memory`.
+    Parameters
+    ----------
+    room : tuple of int, optional
+        Bytes to leave, and tokens that fit, see :func:`leave_memory`.
     """
     from fathom.models.adapters import add_adapter
     from fathom.models.loading import hash_weights
@@ -339,8 +342,12 @@ def measure_peak(device: str) -> Iterator[list[int]]:
 def leave_memory(model: Any, room: int, tokens: int) -> Iterator[None]:
     """Fill the memory of a GPU but for a small batch; on a processor, act as if memory were full.
 
-    `room`: bytes that stay free, on a GPU. `tokens`: on a processor, those of the largest batch that is not
-    refused; 0: leave everything as it is.
+    Parameters
+    ----------
+    room : int
+        Bytes that stay free, on a GPU.
+    tokens : int
+        On a processor: tokens of the largest batch that is not refused. 0: leave everything as it is.
     """
     import torch
 

@@ -32,8 +32,15 @@ def ask_machine(device: str, folder: Path) -> dict[str, Any]:
 def describe_machine(device: str) -> dict[str, Any]:
     """Describe the device of the checks, in a process that may initialise the GPU.
 
-    Return `device`, `name`, `driver`, `memory` and `free` in bytes (None on the processor), `python`. Raise
-    `InputError` if there is no such device; with `auto`, if no GPU is visible.
+    Returns
+    -------
+    dict
+        `device`, `name`, `driver`, `memory` and `free` in bytes (None on the processor), `python`.
+
+    Raises
+    ------
+    InputError
+        If there is no such device; with `auto`, if no GPU is visible.
     """
     import torch
 

@@ -40,9 +40,16 @@ _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 def decode_text(data: bytes, markup: bool = False) -> str:
     """Return the text of a file's bytes, without zero bytes; every line ends in a line feed.
 
-    `markup`: whether its beginning may declare an encoding, as in HTML and XML. It is read as browsers do
-    [WHATWG]: `iso-8859-1` is windows-1252, and a declaration readable as ASCII is not UTF-16. Raise
-    `InputError` if the bytes are not text.
+    Parameters
+    ----------
+    markup : bool, default=False
+        Whether its beginning may declare an encoding, as in HTML and XML. It is read as browsers do
+        [WHATWG]: `iso-8859-1` is windows-1252, and a declaration readable as ASCII is not UTF-16.
+
+    Raises
+    ------
+    InputError
+        If the bytes are not text.
     """
     text = _decode(data, markup)
     if text.count("\0") > _ZEROS * len(text):

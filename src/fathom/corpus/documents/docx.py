@@ -58,8 +58,17 @@ _STYLES = "\n".join(
 def read_docx(data: bytes, limit: int) -> FileContent:
     """Read a DOCX into sections by its heading styles.
 
-    `limit`: most bytes that all members may unpack to. Raise `InputError` if it is
-    not a DOCX, is encrypted, or unpacks to more.
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    limit : int
+        Most bytes that all members may unpack to.
+
+    Raises
+    ------
+    InputError
+        If it is not a DOCX, is encrypted, or unpacks to more.
     """
     import mammoth
 

@@ -20,8 +20,17 @@ _ENDINGS = (".xhtml", ".html", ".htm", ".xml")
 def read_epub(data: bytes, limit: int) -> FileContent:
     """Read an EPUB into sections; pages that cannot be read are counted.
 
-    `limit`: most bytes that all members may unpack to. Raise `InputError` if it is
-    not an EPUB, is encrypted, unpacks to more, or has no readable page.
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    limit : int
+        Most bytes that all members may unpack to.
+
+    Raises
+    ------
+    InputError
+        If it is not an EPUB, is encrypted, unpacks to more, or has no readable page.
     """
     outline = Outline()
     with open_archive(data, limit) as archive:

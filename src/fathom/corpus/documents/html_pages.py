@@ -48,8 +48,12 @@ def read_markup(text: str) -> FileContent:
     """Read HTML into sections.
 
     Scripts, styles, forms, navigation, code, data tables, footers and hidden elements are left out unless
-    they hold most of the page. A formula that is no line of text leaves a mark. Raise `InputError` if it has
-    no element, or over 2,000 levels of elements that do more than group.
+    they hold most of the page. A formula that is no line of text leaves a mark.
+
+    Raises
+    ------
+    InputError
+        If it has no element, or over 2,000 levels of elements that do more than group.
     """
     outline = Outline()
     title = add_markup(text, outline)

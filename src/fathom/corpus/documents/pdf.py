@@ -54,10 +54,19 @@ def read_pdf(data: bytes) -> FileContent:
     """Read a PDF into sections.
 
     A section begins at each entry of the outline; without an outline, at each line larger than the text;
-    without such lines, at each page. Headers, footers, page numbers, monospaced lines (code), tables, tables
-    of contents, labels, headings of the text's size, and unreadable paragraphs are left out; a displayed
-    formula inside a sentence becomes the mark of a gap. Raise `InputError` if it is broken, needs a password,
-    or has no text.
+    without such lines, at each page. Headers, footers, page numbers, monospaced lines (code), tables,
+    tables of contents, labels, headings of the text's size, and unreadable paragraphs are left out; a
+    displayed formula inside a sentence becomes the mark of a gap.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+
+    Raises
+    ------
+    InputError
+        If it is broken, needs a password, or has no text.
     """
     pdf = Pdf(data)
     pages = [join_fragments(page) for page in pdf.read_pages()]
@@ -455,8 +464,13 @@ _ABBREVIATIONS = frozenset(ENGLISH.abbreviations.split())
 def keep_whole_sentences(text: str, is_cut: bool) -> str:
     """Return a paragraph without an incomplete first or last sentence.
 
-    `text`: the paragraph on one line. `is_cut`: whether something was left out right before it, or it is an
-    item: a small first letter then continues missing text; elsewhere it may begin the name of a program.
+    Parameters
+    ----------
+    text : str
+        The paragraph on one line.
+    is_cut : bool
+        Whether something was left out right before it, or it is an item: a small first letter then
+        continues missing text; elsewhere it may begin the name of a program.
     """
     if _LABELLED.match(text):
         return ""
@@ -502,7 +516,12 @@ def _lacks_beginning(text: str, is_cut: bool) -> bool:
 def count_term(words: Sequence[str], fonts: Sequence[str]) -> int:
     """Return the number of words of a term or heading in another font before a sentence.
 
-    `fonts`: of the first letters of its first words.
+    Parameters
+    ----------
+    words : sequence of str
+        Of the line.
+    fonts : sequence of str
+        Of the first letters of its first words.
     """
     for count, (word, font) in enumerate(zip(words, fonts, strict=False)):
         if count and font != fonts[0] and font == fonts[-1]:

@@ -34,9 +34,15 @@ class _Extent:
 def order_columns(runs: list[Run], find_box: Callable[[int], Box]) -> list[Run]:
     """Return lines cut at the gap between columns, the left column first.
 
-    Lines that cross the gap, such as headings, divide the page: text above them comes first. A page without a
-    gap is unchanged. `runs`: lines in the order of the page's content. `find_box`: returns the box of a
-    character.
+    Lines that cross the gap, such as headings, divide the page: text above them comes first. A page without
+    a gap is unchanged.
+
+    Parameters
+    ----------
+    runs : list of list of int
+        Lines in the order of the page's content.
+    find_box : callable
+        Returns the box of a character.
     """
     if len(runs) < _FEWEST:
         return runs

@@ -74,9 +74,14 @@ def _goes_on(before: Line, line: Line) -> bool:
 def tell_kinds(lines: Sequence[Line]) -> list[Kind]:
     """Return what each line of a page is.
 
-    Three or more successive rows with aligned cells are a table. An indented line without words, or with few
-    among letters of formula fonts, is a displayed formula, and so are small lines without words beside one.
-    `lines`: one page, in reading order.
+    Three or more successive rows with aligned cells are a table. An indented line without words, or with
+    few among letters of formula fonts, is a displayed formula, and so are small lines without words beside
+    one.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+        One page, in reading order.
     """
     kinds = [Kind.TEXT] * len(lines)
     for place in _find_rows(lines):

@@ -19,8 +19,14 @@ def forget_unnamed(codes: Sequence[int], unnamed: Sequence[int]) -> Sequence[int
     """Return the codes of a page, with U+FFFD for letters that its fonts do not identify.
 
     PDFium gives the number of such a letter in its font. Where a font names no letter at all, as bitmaps of
-    TeX's do not, these are letters if blanks are blanks, and ligatures by the encodings of TeX. `codes`: as
-    PDFium gives them. `unnamed`: whether PDFium found no letter for each: not 0.
+    TeX's do not, these are letters if blanks are blanks, and ligatures by the encodings of TeX.
+
+    Parameters
+    ----------
+    codes : sequence of int
+        As PDFium gives them.
+    unnamed : sequence of int
+        Whether PDFium found no letter for each: not 0.
     """
     if not any(unnamed):
         return codes
@@ -39,7 +45,11 @@ def to_text(codes: Sequence[int]) -> str:
 
     What PDFium puts for a hyphen at a line's end becomes a soft hyphen. A code without a letter (0, other
     control codes, private use, U+FFFD) becomes U+FFFD inside a word; elsewhere it is a bullet, and a blank.
-    `codes`: as PDFium gives them.
+
+    Parameters
+    ----------
+    codes : sequence of int
+        As PDFium gives them.
     """
     if all(32 <= code < 0x7F for code in codes):
         return "".join(map(chr, codes))

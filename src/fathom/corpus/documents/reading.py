@@ -41,8 +41,15 @@ _ARCHIVES: dict[str, Callable[[bytes, int], FileContent]] = {".docx": read_docx,
 def read_document(path: Path, max_mb: int) -> FileContent:
     """Read a file into sections.
 
-    `max_mb`: most megabytes of the file, also unpacked. Raise `InputError` if it cannot be read, has no
-    prose, or is larger; names the file.
+    Parameters
+    ----------
+    max_mb : int
+        Most megabytes of the file, also unpacked.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, has no prose, or is larger; names the file.
     """
     ending, limit = find_format(path.name), max_mb * 1_000_000
     try:

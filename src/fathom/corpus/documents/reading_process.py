@@ -54,8 +54,13 @@ class ReadingProcess:
     def read(self, path: Path) -> FileContent:
         """Read a file into sections.
 
-        Raise `InputError` as :func:`fathom.corpus.documents.reading.read_document`; also if reading crashes
-        or exceeds its time or memory; `ModuleNotFoundError` if the format's reader is not installed.
+        Raises
+        ------
+        InputError
+            As :func:`fathom.corpus.documents.reading.read_document`; also if reading crashes or exceeds its
+            time or memory.
+        ModuleNotFoundError
+            If the format's reader is not installed.
         """
         process = self._process = self._process or self._start()
         request = {"path": os.fsencode(path).hex(), "max_mb": self._max_mb, "seconds": self._seconds}

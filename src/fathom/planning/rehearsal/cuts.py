@@ -34,7 +34,10 @@ def cut_configuration(
 ) -> dict[str, Any]:
     """Return a configuration with smaller numbers, and fewer of the same kind.
 
-    `kept`: domains that stay: those that a user has references of.
+    Parameters
+    ----------
+    kept : collection of str
+        Domains that stay: those that a user has references of.
     """
     overlay: dict[str, Any] = {}
     for key, number in _NUMBERS.items():

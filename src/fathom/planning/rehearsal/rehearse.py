@@ -55,8 +55,11 @@ class Drawn(NamedTuple):
 def list_wanted(preset: str, planned: Collection[str]) -> Iterator[tuple[str, str, str]]:
     """Yield paper, number and file of whatever a configuration of a paper is there to draw.
 
-    `planned`: files that its run makes, below the folder of the run. A part of a paper's whole configuration,
-    which has its name and more, is there to draw what it plans.
+    Parameters
+    ----------
+    planned : collection of str
+        Files that its run makes, below the folder of the run. A part of a paper's whole configuration, which
+        has its name and more, is there to draw what it plans.
     """
     for row in list_paper_rows():
         is_part = preset.startswith(PRESETS[row.paper]) and any(map(_compile(row.file).fullmatch, planned))
@@ -198,9 +201,17 @@ def read_command(file: Path) -> Command:
 def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
     """Run a configuration with stand-ins for all that it fetches, and small inputs that are made.
 
-    `folder`: everything lies below it, in a folder of the configuration's name; an earlier rehearsal is
-    continued. `cores`: that work at a time on this machine, if no profile names a cluster. Raise `InputError`
-    if the configuration is wrong, the profile cannot run it, or nothing stands for what it fetches.
+    Parameters
+    ----------
+    folder : Path
+        Everything lies below it, in a folder of the configuration's name; an earlier rehearsal is continued.
+    cores : int
+        That work at a time on this machine, if no profile names a cluster.
+
+    Raises
+    ------
+    InputError
+        If the configuration is wrong, the profile cannot run it, or nothing stands for what it fetches.
     """
     start = time.monotonic()
     ready = prepare_rehearsal(request, folder)

@@ -63,7 +63,10 @@ class StandIns:
     def make_model(self, entry: ModelRow, writes: bool = False) -> dict[str, bytes]:
         """Return the files of a model that stands for a row of the registry, by name.
 
-        `writes`: whether it writes questions about texts, which a model with random weights does not.
+        Parameters
+        ----------
+        writes : bool, default=False
+            Whether it writes questions about texts, which a model with random weights does not.
         """
         kind = find_model_type(entry.family)
         tokenizer = self._make_tokenizer(entry)

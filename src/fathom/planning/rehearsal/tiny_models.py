@@ -96,7 +96,10 @@ WRAPPERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 def make_family_config(kind: str, **sizes: int) -> Any:
     """Return the configuration of a tiny model of a family.
 
-    `kind`: one of :data:`FAMILIES`, of :data:`WRAPPERS`, or another model type of transformers.
+    Parameters
+    ----------
+    kind : str
+        One of :data:`FAMILIES`, of :data:`WRAPPERS`, or another model type of transformers.
     """
     from transformers import CONFIG_MAPPING, AutoConfig
 

@@ -24,8 +24,10 @@ def shrink(folder: Path, rule: str, **first: int) -> None:
     """Let a rule's first attempt have less of something; it grows as before."""
     for path in (folder / "workflow" / "rules").glob("*.smk"):
         before, name, body = path.read_text().partition(f"rule {rule}:\n")
-        for resource, value in first.items():
-            body = re.sub(rf"{resource}=grow\([\d, .]+\)", f"{resource}=grow({value})", body, count=1)
+        for resource, value in first.items() if name else ():
+            request = rf"{resource}=(grow|minutes)\([\d, .]+\)"
+            body, changed = re.subn(request, rf"{resource}=\1({value})", body, count=1)
+            assert changed, f"{path}: {rule} asks for {resource} in another way"
         path.write_text(before + name + body)
 
 

@@ -142,7 +142,7 @@ def test_failed_jobs_are_explained_and_optional_models_go_on(hooks, workflow, tm
 
 def test_the_end_of_a_run_names_what_to_read_first(hooks, workflow, tmp_path, monkeypatch):
     said = []
-    monkeypatch.setattr(run_hooks, "say_at_the_end", said.append)
+    monkeypatch.setattr(run_hooks.failures, "say_at_the_end", said.append)
     cards = [f"results/small/near/benchmark/{variant}/README.md" for variant in ("tf", "tfidf")]
     made = ["results/small/index.html", *cards, "results/small/near/keywords.tsv"]
     workflow.dag.jobs = [SimpleNamespace(output=[name]) for name in made]

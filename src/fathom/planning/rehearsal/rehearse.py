@@ -39,7 +39,7 @@ from fathom.planning.starting import find_profile, run_to_end
 class Drawn(NamedTuple):
     """A figure or table of a paper, and what a run made of it.
 
-    `paper`, `number`: as :class:`fathom.figures.drawn.PaperRow`. `missing`: panels that other files of the
+    `paper`, `number`: as :class:`fathom.figures.papers.PaperRow`. `missing`: panels that other files of the
     pattern have and it lacks, and those without a finite number in it.
     """
 

@@ -130,12 +130,12 @@ def _write_scores(path: Path, count: int = 40) -> Path:
 def test_a_table_of_fewer_rows_or_of_another_model_is_refused(tmp_path):
     own = _write_scores(tmp_path / "run/physics/scores/tf/alpha.parquet")
     table = pq.read_table(own)  # with the record that stands in its footer
-    for count in (1, 20):
+    for count, rows in ((1, "1 row"), (20, "20 rows")):
         half = own.with_name("half.parquet")
         pq.write_table(
             table.slice(0, count).replace_schema_metadata(pq.ParquetFile(own).metadata.metadata), half
         )
-        with pytest.raises(InputError, match=f"{count} rows where 40 were written"):
+        with pytest.raises(InputError, match=f"{rows} where 40 were written"):
             tables.read_table(half, SCORES, ["rank"])
     other = own.with_name("beta.parquet")
     other.write_bytes(own.read_bytes())

@@ -60,7 +60,7 @@ FAULTS = [
 ANSWERS = [
     (lambda answer: [], "no single completion"),
     (lambda answer: {**answer, "choices": [{"text": ""}]}, "0 log-probabilities for 2 tokens"),
-    (send_fewer, "1 log-probabilities for 2 tokens"),
+    (send_fewer, "1 log-probability for 2 tokens"),
     (lambda answer: set_entry(answer, rank=None), "token 1 has no rank"),
     (lambda answer: set_entry(answer, rank=2**63), "token 1 has no rank"),
     (lambda answer: set_entry(answer, logprob=None), "log-probability of token 1 is None"),

@@ -117,21 +117,29 @@ def answer_requests(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 def _read(path: Path, max_mb: int) -> FileContent | dict[str, Any]:
     try:
-        content = read_document(path, max_mb)
+        content = _try(path, max_mb)
     except InputError as error:
         return {"what": error.what, "hint": error.hint}
     except ModuleNotFoundError as error:
         return {"missing": error.name}
     except MemoryError:
         return {"what": f"reading it takes more than {MEMORY / 1e9:.0f} GB of memory", "hint": ""}
-    except Exception as error:  # noqa: BLE001 (any error of a library concerns this file alone)
-        return {"what": f"it cannot be read: {type(error).__name__}: {error}", "hint": ""}
     # lone surrogates cannot be stored
     sections = [
         Section(_clean(each.anchor), tuple(map(_clean, each.headings)), _clean(each.text))
         for each in content.sections
     ]
     return replace(content, title=_clean(content.title), sections=sections)
+
+
+def _try(path: Path, max_mb: int) -> FileContent:
+    """Read a file; turn errors of libraries into `InputError`, so that the process continues."""
+    try:
+        return read_document(path, max_mb)
+    except (InputError, MemoryError, ModuleNotFoundError):
+        raise
+    except Exception as error:
+        raise InputError(f"it cannot be read: {type(error).__name__}: {error}", str(path)) from error
 
 
 def _clean(text: str) -> str:

@@ -62,5 +62,7 @@ def test_the_hub_is_asked_for_what_is_named(folder):
         online = {"HF_ENDPOINT": hub.address, "HF_HUB_OFFLINE": "0"}
         done = run_command("models", "check", "there", "own", folder=folder, environment=online)
         assert "the hub offers everything: 1 repository" in done.stdout
+        done = run_command("models", "check", "own", folder=folder, environment=online)
+        assert "the hub offers everything: 0 repositories" in done.stdout
         with refuses("1 of 2 repositories cannot be fetched", "gone"):
             run_command("models", "check", folder=folder, environment=online)

@@ -159,7 +159,7 @@ def test_an_adapter_of_another_model(adapter, model_folder):
     refuse(adapter, "does not fit its base model: size mismatch for")
     other = {name.replace("h.0", "h.7"): weight for name, weight in weights.items()}
     save_file(other, adapter / "adapter_model.safetensors", {"format": "pt"})
-    refuse(adapter, "does not fit its base model: 4 weights of other names")
+    refuse(adapter, "does not fit its base model: 4 weights with other names")
     rename_base(adapter, str(model_folder), target_modules=["q_proj"])
     refuse(adapter, "does not fit its base model: Target modules")
 

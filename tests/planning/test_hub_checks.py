@@ -3,7 +3,9 @@
 import socket
 import subprocess
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from tests.tables import write_models
@@ -127,6 +129,23 @@ def test_a_hub_that_fails_is_no_obstacle_and_one_that_hangs_does_not_hold_the_ru
     obstacles, (note,) = check_fetched(make_config(), registry, FETCHED, address)  # nobody listens now
     assert obstacles == []
     assert "not known" in note
+
+
+def test_a_login_page_in_place_of_the_hub_is_no_obstacle(registry):
+    class Portal(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>log in</html>")
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Portal) as portal:
+        threading.Thread(target=portal.serve_forever, daemon=True).start()
+        obstacles, (note,) = check_fetched(
+            make_config(), registry, FETCHED, f"http://127.0.0.1:{portal.server_port}"
+        )
+        portal.shutdown()
+    assert obstacles == []
+    assert note.endswith("org/tiny")  # the one row with a revision, which is asked for in JSON
 
 
 def test_where_nothing_is_fetched_the_client_of_the_hub_is_not_imported(registry):

@@ -101,7 +101,7 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
     wrong = sorted({*outcome.unexpected_keys, *expected.intersection(outcome.missing_keys)})
     if wrong or not weights:
         example = f", e.g. {wrong[0]}" if wrong else ""
-        wrong_names = f"{show_count(len(wrong), 'weight')} of other names{example}"
+        wrong_names = f"{show_count(len(wrong), 'weight')} with other names{example}"
         raise InputError(f"the adapter does not fit its base model: {wrong_names}", where, hint)
     _check_tied(model, where)
     return wrapped.merge_and_unload(safe_merge=True) if merge else wrapped.get_base_model()

@@ -276,10 +276,11 @@ def check_sizes(folder: Path) -> None:
             if value < 1:
                 raise InputError(f"{key} = {value:,}: it must be at least 1", str(path), _AGAIN)
         layers = {key: value for key, value in found.items() if key in _LAYERS}
-        if layers:
-            require_parts(folder)
+        if not layers:
+            continue
+        require_parts(folder)
+        tensors = sum(len(read_shapes(file)) for file in list_weights(folder))
         for key, value in layers.items():
-            tensors = sum(len(read_shapes(file)) for file in list_weights(folder))
             if value > tensors:
                 what = f"{key} = {value:,}, but the weights have {tensors:,} tensors in all"
                 raise InputError(what, str(path), _AGAIN)

@@ -136,7 +136,7 @@ def ask_hub(
 
     ask = partial(_ask, HfApi(endpoint=endpoint), seconds=seconds)
     # its threads do not keep the program from ending if they hang
-    answers = ThreadPool(min(_AT_ONCE, len(wanted))).imap_unordered(ask, wanted)
+    answers = ThreadPool(min(_AT_ONCE, len(wanted)) or 1).imap_unordered(ask, wanted)
     end, known = time.monotonic() + seconds, dict[Repository, InputError | None]()
     with suppress(TimeoutError):
         for _ in wanted:
@@ -175,7 +175,7 @@ def _ask(hub: "HfApi", wanted: Repository, seconds: float) -> Answer:
         hub.auth_check(identifier, repo_type=kind)
         if revision:  # gated repositories are listed for everyone, so ask for access first
             hub.repo_info(identifier, repo_type=kind, revision=revision, timeout=seconds)
-    except (errors.HFValidationError, errors.HTTPError, OSError) as error:
+    except (errors.HTTPError, OSError, ValueError) as error:  # what a network's login page answers is no JSON
         response = getattr(error, "response", None) if isinstance(error, errors.HfHubHTTPError) else None
         refused = response is not None and response.status_code in (401, 403, 404)
         if not refused and not isinstance(error, errors.HFValidationError):

@@ -22,7 +22,12 @@ def draw_domains(
 ) -> tuple[pl.DataFrame, dict[str, dict[str, Any]]]:
     """Draw the documents of each domain from the split ones.
 
-    Returned: documents drawn for any domain, under contract DRAWN; what was drawn and left out, by domain.
+    Returns
+    -------
+    drawn : polars.DataFrame
+        Under contract DRAWN: the documents that are drawn for any domain.
+    counts : dict of str to dict
+        What was drawn and left out, by domain.
     """
     sizes = pl.concat([read_table(path, SENTENCE_COUNTS, ["doc_id", "kept"]) for path in sentence_counts])
     of_domains = select_rows(index, ["doc_id", "domains"], pl.col("domains").list.len() > 0)

@@ -112,8 +112,10 @@ def _make_pack(members: npt.NDArray[np.int64], tokens: list[Tokens], rows: int) 
 def embed_pack(network: Any, pack: Pack) -> "Tensor":
     """Return the mean hidden state of each sentence's tokens.
 
-    Returned: tensor of shape (n_sentences, dimension); in the order of the pack's members, of the network's
-    type.
+    Returns
+    -------
+    tensor of shape (n_sentences, dimension)
+        In the order of the pack's members, of the network's type.
     """
     import torch
 
@@ -201,7 +203,9 @@ class SentenceEncoder:
     def encode_exactly(self, sentences: Sequence[str]) -> ExactVectors:
         """Return the unit vectors of sentences, each computed alone in double precision.
 
-        Returned: array of float64 of shape (n_sentences, dimension).
+        Returns
+        -------
+        array of float64 of shape (n_sentences, dimension)
         """
         tokens = self._tokenize(sentences)
         vectors = np.empty((len(sentences), self.dimension), dtype=np.float64)

@@ -227,8 +227,11 @@ class GiftFinder:
     def find(self, words: Words, rate: Floats, rate_outside: Floats) -> Flags:
         """Return which words of some sentences are gifts.
 
-        `rate`, `rate_outside` (array of float64 of shape (n_words,)): how frequent each word is in the field,
-        in other documents, and outside.
+        Parameters
+        ----------
+        words : Words
+        rate, rate_outside : array of float64 of shape (n_words,)
+            How frequent each word is in the field, in other documents, and outside.
         """
         english: Flags = self._measure_english(words) >= _SAID_IN_ENGLISH
         if self._guess is None:

@@ -116,8 +116,12 @@ _DECIMALS = 4
 def project(points: Vectors, others: Vectors | None = None) -> tuple[Values, float]:
     """Project vectors on a plane: the first two principal components of some of them.
 
-    `points` (array of shape (n_points, dimension)): what the components are computed from. `others` (array of
-    shape (n_others, dimension), optional): vectors that are only placed.
+    Parameters
+    ----------
+    points : array of shape (n_points, dimension)
+        What the components are computed from.
+    others : array of shape (n_others, dimension), optional
+        Vectors that are only placed.
 
     Returns
     -------

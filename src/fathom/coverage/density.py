@@ -249,8 +249,12 @@ def _find_libraries() -> ThreadpoolController:
 def correlate_densities(one: Values, other: Values) -> float:
     """Return Pearson's correlation of two densities, given their logarithms [CompComp, Eq. 6].
 
-    Returned: NaN if one of them is the same at every point, or there are none. `one, other` (array of float64
-    of shape (n_points,)): log-densities at the same points.
+    Returned: NaN if one of them is the same at every point, or there are none.
+
+    Parameters
+    ----------
+    one, other : array of float64 of shape (n_points,)
+        Log-densities at the same points.
     """
     if not len(one):
         return float("nan")

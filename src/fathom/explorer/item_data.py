@@ -271,8 +271,12 @@ def find_least(pilot: Variances, parts: int, confidence: float, means: tuple[flo
 
     Scores that are parts of a point have sums with steps. Models that differ further differ on more items
     than those of a pilot: as many more as if right answers were independent. And the exact test of signs
-    needs one step more than a test without steps does. Returned: None where the models are alike on every
-    item.
+    needs one step more than a test without steps does.
+
+    Returns
+    -------
+    float or None
+        None where the models are alike on every item.
     """
     each = pilot.pairs / pilot.keywords
     spread = pilot.between + pilot.within / each

@@ -221,10 +221,18 @@ def find_band(rows: Array, errors: Array, confidence: float) -> tuple[Array, Arr
     """Return the ends of the simultaneous band of many numbers: all are inside with the confidence.
 
     The bootstrap's largest |t| over the numbers, with the standard error of each resample, says how many
-    standard errors wide it is. `rows`, `errors` (ndarray of shape (1 + n_resamples, n_numbers), float64): the
-    numbers, such as logarithms, and their standard errors, those of the data first. Returned: both ends,
-    of shape (n_numbers,). A number that is the same in all resamples is its own interval; NaN if it is
-    undefined in some resample or has no error there, as it has too few items.
+    standard errors wide it is.
+
+    Parameters
+    ----------
+    rows, errors : ndarray of shape (1 + n_resamples, n_numbers), float64
+        The numbers, such as logarithms, and their standard errors, those of the data first.
+
+    Returns
+    -------
+    low, high : ndarray of shape (n_numbers,), float64
+        A number that is the same in all resamples is its own interval. NaN if it is undefined in some
+        resample or has no error there, as it has too few items.
     """
     finite, rounding = np.isfinite(rows).all(axis=0), 1e-12
     fixed = (rows == rows[0]).all(axis=0)
@@ -264,7 +272,11 @@ def draw_seed_errors(count: int, settings: Summary) -> Array:
     """Draw weights of seeds: the sum of their values, weighted, is an error of their mean by Student's t.
 
     Few seeds, drawn with replacement, vary too little: of five, differences of equal means are found in 15 %.
-    Returned: ndarray of shape (1 + n_resamples, count), float64; rows add up to 0; the first is 0.
+
+    Returns
+    -------
+    ndarray of shape (1 + n_resamples, count), float64
+        Rows add up to 0; the first is 0.
     """
     random = start_random("seeds", settings)
     normal = random.normal(size=(settings.rounds, count))

@@ -59,9 +59,12 @@ def compare_clustered(values: Array, clusters: NDArray[np.int64], statistic: Sta
     """Return the two-sided p of the difference of every two models, not corrected for many tests.
 
     Student's t with the jackknife's variance over clusters [ClusterJackknife]. `clusters` (ndarray of shape
-    (n_pairs,), int64): the keyword of each pair, numbers from 0 of which none is missing. Returned: ndarray
-    of shape (n_models, n_models), float64; NaN with a single keyword, and for a mean of 0 that has no
-    logarithm.
+    (n_pairs,), int64): the keyword of each pair, numbers from 0 of which none is missing.
+
+    Returns
+    -------
+    ndarray of shape (n_models, n_models), float64
+        NaN with a single keyword, and for a mean of 0 that has no logarithm.
     """
     from scipy.special import stdtr
 
@@ -86,8 +89,15 @@ def compare_clustered(values: Array, clusters: NDArray[np.int64], statistic: Sta
 def bound_mean(values: Array, clusters: NDArray[np.int64], confidence: float) -> tuple[float, float]:
     """Return the interval of a mean: values not rejected by the test of :func:`compare_clustered`.
 
-    Returned: NaN with a single keyword. `values` (ndarray of shape (n_pairs,), float64): such as differences
-    of two models.
+    Parameters
+    ----------
+    values : ndarray of shape (n_pairs,), float64
+        Such as differences of two models.
+
+    Returns
+    -------
+    tuple of float
+        NaN with a single keyword.
     """
     from scipy.special import stdtrit
 

@@ -60,7 +60,11 @@ def correlate_series(first: Array, second: Array, settings: Summary) -> list[Cor
 
     Returned: in the order of STATISTICS. All NaN if there are fewer than three models or a metric is
     constant; the interval is NaN with three models, or if most resamples have no correlation. p is SciPy's,
-    two-sided. `first`, `second` (ndarray of shape (n_models,), float64).
+    two-sided.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_models,), float64
     """
     from scipy import stats
 
@@ -210,8 +214,6 @@ def weigh_pairs(counts: Array) -> Array:
 def measure_tau(first: Array, second: Array, weights: Array) -> Array:
     """Return tau-b of each benchmark in one group with each in another.
 
-    Returned: ndarray of shape (n_rounds, m, n); NaN if a benchmark orders no pair of models that both score.
-
     Parameters
     ----------
     first : ndarray of shape (m, n_model_pairs)
@@ -220,6 +222,11 @@ def measure_tau(first: Array, second: Array, weights: Array) -> Array:
     second : ndarray of shape (n, n_model_pairs)
     weights : ndarray of shape (n_rounds, n_model_pairs)
         Number of times each pair counts; integers, so that sums are exact in any order.
+
+    Returns
+    -------
+    ndarray of shape (n_rounds, m, n)
+        NaN if a benchmark orders no pair of models that both score.
     """
     known = [(~np.isnan(signs)).astype(np.float64) for signs in (first, second)]
     values = [np.nan_to_num(signs, nan=0.0) for signs in (first, second)]

@@ -164,9 +164,13 @@ def measure_noise(means: Array) -> list[tuple[Array, float]]:
     """Return the variances that the noise of a step gives to scores, and their degrees of freedom.
 
     A trend has no second difference; noise of variance v has one of variance 6 v. `means` (ndarray of shape
-    (n_checkpoints, n_keywords), float64): at least three checkpoints in a row. Returned: list of (ndarray of
-    shape (n_keywords,), float); of the part common to all keywords, and of each one's own part, the larger of
-    its own variance and the common one.
+    (n_checkpoints, n_keywords), float64): at least three checkpoints in a row.
+
+    Returns
+    -------
+    list of (ndarray of shape (n_keywords,), float)
+        Of the part common to all keywords, and of each one's own part, the larger of its own variance and
+        the common one.
     """
     bends = means[2:] - 2 * means[1:-1] + means[:-2]
     looks, count = bends.shape

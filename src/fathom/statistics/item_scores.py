@@ -57,11 +57,20 @@ def _draw(count: int, rounds: int, seed: int) -> Array:
 def compare_signs(values: Array, clusters: NDArray[np.int64]) -> Array:
     """Return the two-sided p of the exact test of signs of every two models [McNemar].
 
-    If two models are alike, each cluster's difference could as well have the other sign. The test counts the
-    signs that make the sum of differences at least as large as it is. Scores that are not such fractions have
-    too many sums to count; p is then the least possible with so many clusters. Returned: ndarray of shape
-    (n_models, n_models), float64; 1 on the diagonal. `values` (ndarray of shape (n_models, n_items),
-    float64). `clusters` (ndarray of shape (n_items,), int64): numbers from 0 of which none is missing.
+    If two models are alike, each cluster's difference could as well have the other sign. The test counts
+    the signs that make the sum of differences at least as large as it is. Scores that are not such
+    fractions have too many sums to count; p is then the least possible with so many clusters.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_models, n_items), float64
+    clusters : ndarray of shape (n_items,), int64
+        Numbers from 0 of which none is missing.
+
+    Returns
+    -------
+    ndarray of shape (n_models, n_models), float64
+        1 on the diagonal.
     """
     sums = np.stack([np.bincount(clusters, row) for row in values])
     parts = find_parts(values)

@@ -25,9 +25,13 @@ _TOLERANCE = 1e-12  # relative: smaller differences are rounding
 def order_pairs(scores: Array) -> Array:
     """Return which model of each pair is ahead.
 
-    `scores` (ndarray of shape (..., n_models, n_benchmarks)): high is good; NaN where missing. Returned:
-    ndarray of shape (..., n_benchmarks, n_model_pairs); 1 if the first of a pair is ahead, -1 if the second,
-    0 for a tie, NaN where one has no score. Pairs in the order of `numpy.triu_indices(models, 1)`.
+    `scores` (ndarray of shape (..., n_models, n_benchmarks)): high is good; NaN where missing.
+
+    Returns
+    -------
+    ndarray of shape (..., n_benchmarks, n_model_pairs)
+        1 if the first of a pair is ahead, -1 if the second, 0 for a tie, NaN where one has no score. Pairs in
+        the order of `numpy.triu_indices(models, 1)`.
     """
     first, second = np.triu_indices(scores.shape[-2], 1)
     return np.sign(np.swapaxes(scores[..., first, :] - scores[..., second, :], -1, -2))

@@ -110,10 +110,14 @@ def contrast_groups(
 ) -> tuple[Contrast, Contrast, Contrast]:
     """Return the contrast of the groups top and bottom, and the ends of its intervals.
 
-    A resample draws targets, with all their pairs; or keywords, and takes frequencies and gains from what was
-    drawn, where a target counts as often as its pairs were drawn on average. Scores and groups are those of
-    the resample. The wider interval of both counts. Returned: value, low and high end; NaN throughout for
-    groups of fewer than two targets.
+    A resample draws targets, with all their pairs; or keywords, and takes frequencies and gains from what
+    was drawn, where a target counts as often as its pairs were drawn on average. Scores and groups are those
+    of the resample. The wider interval of both counts.
+
+    Returns
+    -------
+    value, low, high : Contrast
+        NaN throughout for groups of fewer than two targets.
     """
     cells, names = _make_cells(pairs)
     cosines = np.array([similarities[name] for name in names])

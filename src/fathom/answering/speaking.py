@@ -4,6 +4,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -218,12 +219,11 @@ class SpeakingAnswerer:
         def ask(name: str) -> None:
             if failed.is_set():  # an earlier request, whose error ends the job
                 return
-            try:
+            with ExitStack() as unkept:
+                unkept.callback(failed.set)
                 found = ask_chat(service, speaker.model, asked[name], options, _FRAME + _BYTES * limit)
                 self._model.replies.keep(name, _read_reply(found, key))
-            except BaseException:
-                failed.set()
-                raise
+                unkept.pop_all()
 
         with Service(speaker.service, limits, key) as service:
             try:

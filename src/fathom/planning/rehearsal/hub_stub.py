@@ -89,8 +89,12 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Stay silent."""
 
+    def do_HEAD(self) -> None:
+        """Answer without a body."""
+        self.do_GET()
+
     def do_GET(self) -> None:
-        """Answer with a listing, or the bytes of a file; with headers alone to HEAD."""
+        """Answer with a listing, or the bytes of a file."""
         path = unquote(urlsplit(self.path).path).strip("/")
         self.stub.asked.append((self.command, path, self.headers.get("Range", "")))
         # data sets as well as models
@@ -110,8 +114,6 @@ class _Handler(BaseHTTPRequestHandler):
             listed = [_list_file(*file) for file in files[commit].items()] if whole else None
             return self._send_json(listed or _list_folder(files[commit], name))
         return self._send_file(identifier, commit, name, files[commit])
-
-    do_HEAD = do_GET  # noqa: N815
 
     def _find_refusal(self, identifier: str, verb: str, revision: str) -> tuple[int, str] | None:
         """Return status and code of what is refused before a file is asked for; None if nothing is."""

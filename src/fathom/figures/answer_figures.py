@@ -29,9 +29,10 @@ from fathom.figures.style import (
 from fathom.io.contracts.answering import CHOICE_ACCURACY, EVERY_SET
 from fathom.io.contracts.questions import QUESTION_EXAMPLES, QUESTION_SCORES, QUESTION_THRESHOLDS, QUESTIONS
 from fathom.io.delimited import Row, read_rows
+from fathom.io.names import show_count
 from fathom.io.tables import read_table
 from fathom.questions.answer_scores import CHANCE
-from fathom.questions.shown import count_questions, divide_kinds
+from fathom.questions.shown import divide_kinds
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -342,7 +343,7 @@ def _describe(form: str, level: str, some: pl.DataFrame) -> tuple[list[str], lis
         letter = f"{chr(ord('A') + place)}. " if has_letters else ""
         texts = _wrap(f"{letter}{option}", "★ " if is_right else "    ")
         lines += [(text, is_right) for text in texts]
-    names = [form, level, count_questions(len(some))]
+    names = [form, level, show_count(len(some), "question")]
     lines += [("", False)] * (len(names) - len(lines))
     return names, lines
 

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from fathom.io.names import show_count
+
 FORMS = ("binary", "multiple-choice", "multiple-answer", "open")
 LEVELS = ("memorise", "understand", "apply", "create")
 
@@ -32,13 +34,8 @@ def show_questions(questions: pl.DataFrame, most: int, width: int) -> list[str]:
     blocks = []
     for form, level, some in divide_kinds(questions):
         shown = [_format(row, width) for row in some.head(most).iter_rows(named=True)]
-        blocks.append("\n".join([f"{form}, {level}: {count_questions(len(some))}", *shown]))
+        blocks.append("\n".join([f"{form}, {level}: {show_count(len(some), 'question')}", *shown]))
     return blocks
-
-
-def count_questions(count: int) -> str:
-    """Return `1 question` or `2 questions`."""
-    return f"{count:,} question{'' if count == 1 else 's'}"
 
 
 def _format(row: Mapping[str, Any], width: int) -> str:

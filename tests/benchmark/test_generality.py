@@ -56,7 +56,7 @@ def test_null_keeps_general_phrases():
 def test_few_documents_outside_tell_nothing_and_the_log_says_so(caplog):
     with caplog.at_level("INFO"):
         assert find(PHRASES, INSIDE, OUTSIDE[: LEAST_OUTSIDE - 1]) == {}
-    assert f"{LEAST_OUTSIDE - 1} documents are outside the domain" in caplog.text
+    assert f"{LEAST_OUTSIDE - 1} documents outside the domain" in caplog.text
     caplog.clear()
     assert find(PHRASES, INSIDE, [], min_ratio=None, min_word_ratio=None) == {} and not caplog.text
     assert find(PHRASES, INSIDE, []) == {}

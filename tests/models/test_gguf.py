@@ -155,6 +155,10 @@ REFUSED = {
         lambda _, tensors: tensors.update({"rope_freqs.weight": np.full(8, 3, np.float32)}),
         ["rope_freqs", "Llama 3"],
     ),
+    "no positions": (
+        lambda _, tensors: tensors.update({"rope_freqs.weight": np.zeros(8, np.float32)}),
+        ["rope_freqs", "not positive"],
+    ),
     "small vocabulary": (
         lambda _, tensors: tensors.update(
             {name: tensors[name][:100] for name in ("token_embd.weight", "output.weight")}

@@ -13,7 +13,7 @@ from fathom.errors import InputError
 from fathom.planning import run_hooks
 from fathom.planning.hub_checks import Answers
 from fathom.planning.run import Run
-from fathom.planning.run_hooks import RunHooks
+from fathom.planning.run_hooks import RunHooks, read_profile
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES = {
@@ -96,6 +96,12 @@ def test_the_queue_is_asked_where_anything_was_submitted(hooks, workflow, tmp_pa
     workflow.executor_settings = SimpleNamespace(jobname_prefix="mine")
     hooks.start()
     assert asked == [(tmp_path, run_hooks.JOB_PREFIX, False), (tmp_path, "mine", True)]
+
+
+@pytest.mark.parametrize("given", ["2d", "0", "-1", "1.5", ""])
+def test_a_longest_time_that_is_no_number_of_minutes_is_refused(given):
+    with refuses(f"max_minutes is {given!r}", "default-resources in the profile"):
+        read_profile({"max_minutes": SimpleNamespace(raw=f"'{given}'")})
 
 
 @pytest.mark.parametrize(("cpu", "gpu", "whose"), [

@@ -99,13 +99,12 @@ pathvars:
 
 # a workflow that uses this one as a module may have put it elsewhere
 RESULTS = workflow.pathvars.apply("<results>")
-PROFILE = read_profile(workflow.resource_settings.default_resources or {})
-minutes = partial(lengthen, most=int(PROFILE.get("max_minutes", 0)))
-
 # report a full disk once, at the end, not for each line missing from Snakemake's log
 logging.raiseExceptions = False
 
 with refusing():
+    PROFILE = read_profile(workflow.resource_settings.default_resources or {})
+    minutes = partial(lengthen, most=int(PROFILE.get("max_minutes", 0)))
     if workflow.is_main_process:
         end_with_parent()
         require_working_folder()

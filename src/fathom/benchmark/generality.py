@@ -11,6 +11,7 @@ from fathom.benchmark.wordlists import WordLists
 from fathom.config.benchmark import Keywords
 from fathom.config.language import ENGLISH
 from fathom.io.files import hash_text
+from fathom.io.names import show_count
 from fathom.jobs.program import log
 
 MOST_OUTSIDE = 8000
@@ -147,11 +148,11 @@ def _log_sources(outside: int, enough: bool, settings: Keywords, wordlists: Word
     sources = []
     if settings.min_ratio is not None or settings.min_word_ratio is not None:
         if enough:
-            sources.append(f"{outside:,} documents outside the domain")
+            sources.append(f"{show_count(outside, 'document')} outside the domain")
         else:
             log.info(
-                "%s documents are outside the domain, fewer than %s: too few to find general phrases",
-                outside, LEAST_OUTSIDE,
+                "%s outside the domain, fewer than %s: too few to find general phrases",
+                show_count(outside, "document"), LEAST_OUTSIDE,
             )  # fmt: skip
     if settings.min_keyness is not None:
         sources.append("frequencies of general English (symspellpy)")

@@ -1,9 +1,9 @@
 """Copies: near-duplicates of a longer document, and documents of which nearly all stands in others.
 
 A near-copy says what a longer document says, such as a page as HTML and as Markdown, or its versions.
-Near-duplicates share bands of minimal hashes [MinHash]. A document is a copy of the longest one with which it
-shares enough of them: two copies of one are compared with it, not with each other, so no chain of slight
-changes joins what differs.
+Near-duplicates share bands of minimal hashes [MinHash]. Longer documents are looked at first; a document is a
+copy of the one that stays with which it shares most bands, if these are enough. Two copies of one are
+compared with it, not with each other, so no chain of slight changes joins what differs.
 
 A whole is made of others: a book beside its chapters, a page to print beside single ones. Its sentences stand
 in them, each in any of them. Longer documents are looked at first, so that the parts stay, which are more

@@ -15,7 +15,6 @@ from fathom.errors import InputError
 from fathom.io.cells import find_text, name_kind, read_printed, spell_value
 from fathom.io.delimited import fold_name, require_distinct, stream_parquet, stream_rows
 from fathom.io.files import hash_file, require_file, write_json
-from fathom.io.names import show_count
 from fathom.jobs.program import log
 
 COLUMNS = {
@@ -95,7 +94,8 @@ def read_table_documents(path: Path, selection: Selection, output: Path) -> dict
     first = next(rows, None)
     if first is None and lines is not None and lines.first_malformed is not None:
         line = lines.first_malformed
-        what = f"none of {show_count(lines.lines, 'line')} can be read: {line['reason']}"
+        count = "its only line cannot" if lines.lines == 1 else f"none of {lines.lines:,} lines can"
+        what = f"{count} be read: {line['reason']}"
         raise InputError(what, f"{path}, line {line['line']}", "write one JSON object per line")
     rows = chain([] if first is None else [first], rows)
     report = write_row_documents(rows, selection, path.name, output)

@@ -236,7 +236,7 @@ def _require_same_texts(frame: pl.DataFrame) -> None:
         task, _, item, _, between = other.row(0)
         count = other.select("task", "item").n_unique()
         raise InputError(
-            f"item {item!r} of {task!r} has another text in another log, as {count:,} items do",
+            f"item {item!r} of {task!r} has another text in another log ({show_count(count, 'item')} in all)",
             " and ".join(between[:2]),
             "models are compared on the same items: make the logs with one version of the task",
         )

@@ -339,6 +339,8 @@ def _set_rope(config: Any, header: Header, read: Callable[[str], Any]) -> None:
 
 def _recognize_llama3(config: Any, factors: Any) -> dict[str, Any]:
     """Return Llama 3's scaling of rotary positions whose factors for each frequency are these."""
+    if min(factors) <= 0:
+        raise _PassedOverError(f"{_ROPE_TENSOR} has a factor that is not positive")
     head, theta = _find_head(config), config.rope_parameters["rope_theta"]
     factor, low, high, old = float(max(factors)), 1.0, 4.0, 8192
     turns = old / (2 * math.pi * theta ** (np.arange(0, head, 2) / head))  # in the context before extension

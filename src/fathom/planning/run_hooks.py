@@ -1,6 +1,7 @@
 """A run's actions before its first and after its last job, and limits of Snakemake's scheduler."""
 
 import os
+import re
 import sys
 import threading
 import time
@@ -199,9 +200,20 @@ def limit_gpus(workflow: Any) -> None:
 
 
 def read_profile(defaults: Mapping[str, Any]) -> dict[str, str]:
-    """Return `gpu_cards` and `max_minutes` of the cluster from a profile's default resources."""
+    """Return `gpu_cards` and `max_minutes` of the cluster from a profile's default resources.
+
+    Raises
+    ------
+    InputError
+        If `max_minutes` is no whole number of minutes.
+    """
     names = (name for name in ("gpu_cards", "max_minutes") if name in defaults)
-    return {name: str(defaults[name].raw).strip("'\"") for name in names}
+    found = {name: str(defaults[name].raw).strip("'\"") for name in names}
+    minutes = found.get("max_minutes", "1")
+    if not re.fullmatch("[0-9]+", minutes) or not int(minutes):
+        what = f"max_minutes is {minutes!r}, not a number of minutes"
+        raise InputError(what, "default-resources in the profile", "such as 2880 for two days")
+    return found
 
 
 def refuse_short_partitions(path: Path, minutes: int) -> None:

@@ -18,6 +18,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.column import Contract
 from fathom.io.contracts.questions import ANSWERED, CHUNKS, QUESTIONS, RECORD_CORPORA
 from fathom.io.files import hash_file, hash_text, write_json
+from fathom.io.names import show_count
 from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
@@ -128,7 +129,7 @@ class _Embedded(NamedTuple):
 def _read_embedded(table: Path, array: Path, contract: Contract) -> _Embedded:
     rows, vectors = read_table(table, contract), load_embeddings(array)[:]
     if len(rows) != len(vectors):
-        what = f"{len(vectors)} embeddings for {len(rows)} rows"
+        what = f"{show_count(len(vectors), 'embedding')} for {show_count(len(rows), 'row')}"
         raise InputError(what, str(array), "make both in one run")
     return _Embedded(rows, vectors)
 

@@ -37,6 +37,13 @@ def _run(text: str) -> str:
     return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
+def _relate(kind: str, target: str) -> str:
+    kind = f"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}"
+    relation = f'<Relationship Id="a" Type="{kind}" Target="{target}"/>'
+    name = "http://schemas.openxmlformats.org/package/2006/relationships"
+    return f'<Relationships xmlns="{name}">{relation}</Relationships>'
+
+
 def _read_docx(document: str, **others: bytes) -> FileContent:
     return read_docx(make_docx([], **{"word/document.xml": document.encode(), **others}), _LIMIT)
 
@@ -71,6 +78,16 @@ _FRACTION = "<m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t>
             0,
         ),
         (f"<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r>{_run('fast')}", "fast", 0),
+        ('<w:r><w:rPr><w:vanish w:val="false"/></w:rPr><w:t>fast</w:t></w:r>', "fast", 0),
+        ("<w:r><w:t>fast</w:t><w:cr/><w:t>and</w:t><w:ptab/><w:t>safe</w:t></w:r>", "fast and safe", 0),
+        ("<m:oMath><m:r><w:rPr><w:i/></w:rPr><m:t>q</m:t></m:r></m:oMath>", "q", 0),
+        (
+            f"<mc:AlternateContent><mc:Choice>{_run('slow')}</mc:Choice><mc:Fallback>{_run('fast')}"
+            "</mc:Fallback></mc:AlternateContent>",
+            "fast",
+            0,
+        ),
+        (f"{_run('fast')}<w:r><w:drawing><d:anchor/></w:drawing></w:r>", "fast", 0),
         (f'{_run("fast")}<w:r><w:footnoteReference w:id="7"/></w:r>', "fast", 0),
         (f'{_run("fast")}<w:r><w:commentReference w:id="7"/></w:r>', "fast", 0),
         (f'<w:bdo w:val="ltr">{_run("fast")}</w:bdo>', "fast", 0),
@@ -86,14 +103,38 @@ def test_nothing_of_a_sentence_in_a_docx_goes_without_a_mark(inner, text, gaps):
 
 @pytest.mark.parametrize("target", ["word/document2.xml", "/word/document2.xml", "./word/document2.xml"])
 def test_the_main_part_of_a_docx_is_where_its_package_says(target):
-    relations = (
-        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-        '<Relationship Id="a" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/'
-        'officeDocument" '
-        f'Target="{target}"/></Relationships>'
-    )
+    relations = _relate("officeDocument", target)
     data = make_zip({"_rels/.rels": relations, "word/document2.xml": _make_body(_run(_FIRST))})
     assert read_docx(data, _LIMIT).sections[0].text == _FIRST
+
+
+def test_a_drawing_between_sentences_of_a_docx_leaves_no_mark():
+    drawing = "<w:r><w:drawing><d:inline/></w:drawing></w:r>"
+    content = _read_docx(_make_body(f"{drawing}{_run(_FIRST)}</w:p><w:p>{_run(_SECOND)}{drawing}"))
+    assert content.sections[0].text == f"{_FIRST}\n\n{_SECOND}" and content.gaps == 0
+
+
+@pytest.mark.parametrize("part", ["footnotes.xml", "notes/all.xml"])
+def test_notes_of_a_docx_follow_its_text_without_their_signs(part):
+    inner = f"{_run('By the handbook the mean is ')}<m:oMath>{_FRACTION}</m:oMath>{_run(' of all days.')}"
+    notes = f'<w:footnotes {_NAMES}><w:footnote w:id="7"><w:p>{inner}</w:p></w:footnote></w:footnotes>'
+    sign = '<w:r><w:footnoteReference w:id="7"/></w:r>'
+    relations = _relate("footnotes", part)
+    content = _read_docx(
+        _make_body(f"{_run(_FIRST[:-1])}{sign}{_run('.')}"),
+        **{f"word/{part}": notes.encode(), "word/_rels/document.xml.rels": relations.encode()},
+    )
+    assert content.sections[0].text == f"{_FIRST}\n\nBy the handbook the mean is {GAP} of all days."
+    assert content.gaps == 1
+
+
+def test_a_damaged_member_of_a_docx_is_left_out_and_counted():
+    stream = io.BytesIO(make_docx([("", _FIRST)]))
+    with zipfile.ZipFile(stream, "a") as archive:
+        archive.writestr("word/settings.xml", "<settings/>")
+    content = read_docx(stream.getvalue().replace(b"<settings/>", b"<sittings/>"), _LIMIT)
+    assert content.sections[0].text == _FIRST
+    assert content.left_out[UNREADABLE] == 1
 
 
 def test_a_broken_part_of_a_docx_is_left_out_and_counted():

@@ -92,6 +92,9 @@ def test_what_is_left_out_of_a_sentence_leaves_one_mark_that_is_counted(formula)
         ('small<svg aria-hidden="true"></svg>', "small"),
         ('small<img alt="" src="a.png">', "small"),
         ('small<a class="headerlink">¶</a>', "small"),
+        ('small <a href="#from">↑</a>', "small"),
+        ('small<sup><a href="#from">↩\ufe0e</a></sup>', "small"),
+        ('small <a href="up.html">↑</a>', "small ↑"),
         ("set <code>pump.flow</code> or a valve", "set \N{INVISIBLE SEPARATOR}pump.flow or a valve"),
     ],
 )  # fmt: skip

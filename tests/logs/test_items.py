@@ -98,7 +98,48 @@ def test_samples_of_the_harness_are_read(tmp_path):
         "acc": True,
         "brier": False,
     }
-    assert [note for note in notes if "8 values of word_perplexity" in note]
+    (note,) = notes
+    assert "8 values of word_perplexity" in note
+
+
+@pytest.mark.parametrize("results", [None, {"results": {}}])
+def test_a_model_without_a_name_has_that_of_its_folder_and_metrics_their_usual_direction(tmp_path, results):
+    path = write_harness(tmp_path / "org__one") / f"results_{_TIME}.json"
+    path.unlink()
+    if results is not None:
+        path.write_text(json.dumps(results))
+    items = read_logs([tmp_path]).items
+    assert set(items["model"]) == {"org/one"}
+    directions = items.select("metric", "higher_is_better").unique().iter_rows()
+    assert dict(directions) == {"acc": True, "brier": False}
+
+
+@pytest.mark.parametrize(
+    ("changed", "target", "answer"),
+    [({"target": "0"}, "1", "2"), ({"target": "2"}, "2", "2"), ({"target": "B"}, "B", "2"),
+     ({"filtered_resps": ["It is 2."], "target": "2"}, "2", "It is 2."), ({"filtered_resps": None}, "1", "")],
+)  # fmt: skip
+def test_of_options_the_right_and_the_likeliest_are_shown_else_what_was_written(
+    tmp_path, changed, target, answer
+):
+    items = read_logs([write_harness(tmp_path, **changed)]).items
+    assert set(items.select("target", "answer").rows()) == {(target, answer)}
+
+
+def test_a_long_question_is_shown_by_its_end_and_an_answer_by_its_beginning(tmp_path):
+    text = f"{'word ' * 400}end?"
+    write_harness(tmp_path, arguments=[[text, " 1"], [text, " 2"]], target=text)
+    row = {"model": "a", "item": "1", "score": 1.0, "prompt": text, "target": text}
+    write_table(tmp_path / "table.csv", [row])
+    row = {"model_id": "m", "evaluation_name": "law", "sample_id": "p", "evaluation": {"score": 1.0},
+           "input": {"raw": text, "reference": text}}  # fmt: skip
+    (tmp_path / "law.jsonl").write_text(json.dumps(row) + "\n")
+    items = read_logs([tmp_path]).items
+    assert set(items["task"]) == {"sums", "table", "law"}
+    for prompt, target in items.select("prompt", "target").iter_rows():
+        assert len(prompt) == len(target) == 300
+        assert prompt.startswith("... ") and prompt.endswith("word end?")
+        assert target.startswith("word word") and target.endswith(" ...")
 
 
 def test_options_are_counted_where_one_of_them_is_right(tmp_path):
@@ -123,6 +164,8 @@ def test_tasks_of_a_group_are_its_parts_and_filters_name_metrics(tmp_path):
     items, _ = read_logs([folder])
     mixed = read_logs([write_harness(tmp_path / "mixed", groups={"mixed": ["sums"]})]).items
     assert mixed["task"].unique().to_list() == ["sums"], "a group of unlike tasks has no score"
+    within = read_logs([write_harness(tmp_path / "within", groups={"all": ["sums", "all"]})]).items
+    assert within["task"].unique().to_list() == ["all"], "a group within itself"
     assert items["task"].unique().to_list() == ["mmlu"]
     assert set(items["group"]) == {"mmlu_physics", "mmlu_biology"}
     assert set(items["metric"]) == {"acc", "acc,none", "acc,strict", "brier", "brier,none", "brier,strict"}
@@ -166,7 +209,8 @@ def test_instances_of_every_eval_ever_are_read(tmp_path):
              "model_id": "org/one", "evaluation_name": "law", "sample_id": f"p{number}",
              "sample_hash": f"h{number}",
              "input": {"raw": "The court hears the", "reference": [" appeal"]}, "output": {"raw": []},
-             "answer_attribution": [], "evaluation": {"score": number + 1.0, "is_correct": number == 0},
+             "answer_attribution": [{"extracted_value": "verdict"}] * (number == 1),
+             "evaluation": {"score": number + 1.0, "is_correct": number == 0},
              "metadata": {}} for number in range(3)]  # fmt: skip
     (tmp_path / "a_samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     config = {"metric_kind": "rank", "lower_is_better": True}
@@ -176,6 +220,22 @@ def test_instances_of_every_eval_ever_are_read(tmp_path):
     assert items["score"].to_list() == [1, 2, 3]
     assert set(items["metric"]) == {"rank"} and not items["higher_is_better"].any()
     assert items.select("prompt", "target", "answer").row(0) == ("The court hears the", "appeal", "")
+    assert items["answer"].to_list() == ["", "verdict", ""]
+
+
+@pytest.mark.parametrize(
+    ("config", "metric", "is_high"),
+    [({"metric_name": "cer"}, "cer", False), ({"metric_name": "cer", "lower_is_better": False}, "cer", True),
+     ({}, "score", True), (None, "score", True)],
+)  # fmt: skip
+def test_what_an_aggregate_does_not_say_of_its_metric_is_guessed(tmp_path, config, metric, is_high):
+    row = {"evaluation_result_id": "e", "model_id": "m", "evaluation_name": "law", "sample_id": "p",
+           "evaluation": {"is_correct": True}}  # fmt: skip
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
+    result = {"evaluation_result_id": "e", "metric_config": config}
+    (tmp_path / "a.json").write_text(json.dumps({"evaluation_results": [result]}))
+    items = read_logs([tmp_path]).items
+    assert items.select("metric", "higher_is_better", "score").rows() == [(metric, is_high, 1.0)]
 
 
 def test_tables_of_any_kind_give_the_same_items(tmp_path):
@@ -191,6 +251,7 @@ def test_tables_of_any_kind_give_the_same_items(tmp_path):
         read_logs([tmp_path / f"task.{end}"]).items for end in ("csv", "tsv", "parquet", "jsonl")
     )
     assert set(first["task"]) == {"task"} and set(first["cluster"]) == {"c0", "c1"}
+    assert set(first["options"]) == {0}
     assert all(first.equals(other) for other in others)
 
 
@@ -202,9 +263,10 @@ def test_the_order_of_logs_does_not_matter(tmp_path):
     assert first.items.equals(again.items) and first.notes == again.notes
 
 
-def test_rows_that_a_program_left_open_are_counted(tmp_path):
-    (tmp_path / "a.csv").write_text("model,item,score\na,1,\na,2,1\na,3,nan\na,4,NA\nb,2,0\nb,3,1\n")
-    items, notes = read_logs([tmp_path / "a.csv"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl.csv"])
+def test_rows_that_a_program_left_open_are_counted(tmp_path, name):
+    (tmp_path / name).write_text("model,item,score\na,1,\na,2,1\na,3,nan\na,4,NA\nb,2,0\nb,3,1\n")
+    items, notes = read_logs([tmp_path])
     assert items.sort("model", "item").select("model", "item").rows() == [("a", "2"), ("b", "2"), ("b", "3")]
     assert any("3 rows without a score" in note and "line 2" in note for note in notes)
 
@@ -224,9 +286,10 @@ def test_what_is_no_sample_is_named_with_its_line(tmp_path, changed, parts):
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [({"acc": None}, "acc: 'None' is no finite number"), ({"acc": float("nan")}, "acc: 'nan' is no"),
-     ({"acc": float("inf")}, "acc: 'inf' is no finite number"), ({"acc": ["D", "G"]}, "values of acc"),
+     ({"acc": float("inf")}, "acc: 'inf' is no finite number"), ({"acc": 10**400}, "is no finite number"),
+     ({"acc": ["D", "G"]}, "values of acc"),
      ({"metrics": ["bypass"], "bypass": 999}, "--predict_only")],
-    ids=["None", "NaN", "Infinity", "list", "placeholder"],
+    ids=["None", "NaN", "Infinity", "large", "list", "placeholder"],
 )  # fmt: skip
 def test_what_is_no_score_is_left_out_counted_and_placed(tmp_path, changed, reason):
     path = write_harness(tmp_path, "whole", count=2) / f"samples_sums_{_TIME}.jsonl"
@@ -279,7 +342,7 @@ def test_samples_without_filter_or_with_a_number_as_arguments_are_read(tmp_path)
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     del rows[0]["filter"], rows[1]["filter"]
     rows[2]["filter"] = "strict"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("".join(json.dumps(row) + "\n\n" for row in rows))  # with empty lines
     assert set(read_logs([tmp_path]).items["metric"]) == {
         "acc,none",
         "acc,strict",
@@ -333,6 +396,42 @@ def test_samples_of_inspect_that_are_invalid_or_scored_in_words_are_left_out(ins
     assert len(items.filter(metric="match")) == 3  # each has another epoch that counts
 
 
+def test_words_of_inspect_are_scores(inspect_logs, tmp_path):
+    log = json.loads(next(inspect_logs.glob("*.json")).read_text())
+    words = {"letters": ["C", "p", "I", "N", "True", "no"], "match": ["false", "0.25", "yes", "i", "c", "n"]}
+    for place, sample in enumerate(log["samples"]):
+        sample["id"] = f"item {place}"
+        for scorer, values in words.items():
+            sample["scores"][scorer]["value"] = values[place]
+    (tmp_path / "a.json").write_text(json.dumps(log))
+    items, notes = read_logs([tmp_path / "a.json"])
+    assert items.filter(metric="letters")["score"].to_list() == [1, 0.5, 0, 0, 1, 0]
+    assert items.filter(metric="match")["score"].to_list() == [0, 0.25, 1, 0, 1, 0]
+    (note,) = notes
+    assert note.startswith("Left out: 6 scores that sizes/open left open")
+
+
+def test_samples_of_inspect_tell_options_and_why_they_do_not_count(inspect_logs, tmp_path):
+    log = json.loads(next(inspect_logs.glob("*.json")).read_text()) | {"status": "cancelled"}
+    for place, sample in enumerate(log["samples"]):
+        sample["id"] = f"item {place}"
+    first, second, third, fourth, *_ = log["samples"]
+    first["input"] = [{"role": "user", "content": f"{'word ' * 400}end?"}]
+    first |= {"target": ["2", "two"], "choices": ["1", "2", "3"]}
+    second |= {"scores": {}, "error": {"message": "no", "traceback": "no", "traceback_ansi": "no"}}
+    third["scores"] = {}
+    fourth["scores"]["match"]["value"] = ["C", "I"]
+    (tmp_path / "a.json").write_text(json.dumps(log))
+    items, notes = read_logs([tmp_path / "a.json"])
+    shown = items.filter(item="item 0").row(0, named=True)
+    assert (shown["target"], shown["options"]) == ("2; two", 3)
+    assert shown["prompt"].startswith("... ") and shown["prompt"].endswith("word end?")
+    assert set(items.filter(item="item 4")["options"]) == {0}
+    for reason in ("1 samples that ended in an error", "1 samples without a score", "1 values of match, ",
+                   "1 evaluation that did not reach its end (status 'cancelled')"):  # fmt: skip
+        assert [note for note in notes if note.startswith(f"Left out: {reason}")], reason
+
+
 def test_a_log_is_never_shown_in_the_notation_of_python(tmp_path):
     rows = {"model": ["a"], "item": ["1"], "score": [1.0], "prompt": [[{"role": "user", "content": "Why?"}]],
             "target": [["yes", "no"]], "answer": [[{"x": True}]]}  # fmt: skip
@@ -348,6 +447,12 @@ def test_a_log_that_was_cut_short_is_named(tmp_path):
         read_logs([tmp_path])
 
 
+def test_a_line_that_is_too_long_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("fathom.logs.raw.LINE_MB", 0)
+    with refuses("line 1", "a line of more than"):
+        read_logs([write_harness(tmp_path)])
+
+
 def test_one_model_with_two_logs_of_a_task_is_refused(tmp_path):
     write_harness(tmp_path)
     write_harness(tmp_path, time="2026-11-26T03-37-49.471098")
@@ -361,6 +466,18 @@ def test_an_item_with_another_text_is_refused(tmp_path):
     write_harness(tmp_path / "c", "three")
     with refuses("another text", "item '0'", "4 items", "a/samples", "b/samples"):
         read_logs([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("word", "is_high"),
+    [("TRUE", True), ("yes", True), ("1", True), ("false", False), ("no", False), ("0", False), ("", False)],
+)
+def test_a_table_says_whether_a_high_score_is_good(tmp_path, word, is_high):
+    row = {"model": "a", "item": "1", "metric": "Loss", "score": 1.0, "higher_is_better": word}
+    table = write_table(tmp_path / "t.csv", [row])
+    assert read_logs([table]).items["higher_is_better"].to_list() == [is_high]
+    with refuses("t.csv, line 2", "higher_is_better is 'maybe'"):
+        read_logs([write_table(table, [row | {"higher_is_better": "maybe"}])])
 
 
 def test_models_that_disagree_on_what_is_good_are_refused(tmp_path):
@@ -395,7 +512,9 @@ def test_files_that_are_no_logs_are_counted_in_a_folder_and_refused_alone(tmp_pa
     twice.parent.mkdir()
     twice.write_text("model,item,score,Score\na,1,0,1\n")
     fault = f"{twice}, line 2: duplicate columns: score"
-    assert f"Left out: 1 table that cannot be read (the first: {fault})." in read_logs([tmp_path]).notes
+    notes = read_logs([tmp_path]).notes
+    assert f"Left out: 1 table that cannot be read (the first: {fault})." in notes
+    assert "Left out: 2 files of other kinds." in notes
     with refuses("no log in this folder", fault):
         read_logs([twice.parent])
     with refuses("notes.txt", "not a log"):
@@ -455,6 +574,7 @@ def test_scores_that_are_no_numbers_are_named_with_their_line(tmp_path):
     with refuses("lines.csv, line 4"):
         read_logs([write_table(tmp_path / "lines.csv", rows)])
     truth = write_table(
-        tmp_path / "truth.csv", {"model": ["a", "a"], "item": ["1", "2"], "score": ["yes", "no"]}
+        tmp_path / "truth.csv",
+        {"model": ["a"] * 4, "item": list("1234"), "score": ["yes", "no", "True", "FALSE"]},
     )
-    assert read_logs([truth]).items["score"].to_list() == [1, 0]
+    assert read_logs([truth]).items["score"].to_list() == [1, 0, 1, 0]

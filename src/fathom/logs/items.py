@@ -170,9 +170,10 @@ def _read(path: Path) -> list[RawLog]:
         if readers.is_inspect(path):
             return [readers.read_inspect(path)]
         raise InputError("not a log of Inspect", str(path), "give the lines of samples, or a table")
-    if not path.name.removesuffix(".gz").endswith(_TABLES):
+    name = path.name.removesuffix(".gz")
+    if not name.endswith(_TABLES):
         raise InputError("not a log", str(path), _explain([]))
-    lines = read_objects(path) if ".jsonl" in path.suffixes[-2:] else iter(())
+    lines = read_objects(path) if name.endswith(".jsonl") else iter(())
     names = next((set(row) for _, row in lines), set())
     if {"evaluation_name", "sample_id"} <= names:
         return readers.read_instances(path)

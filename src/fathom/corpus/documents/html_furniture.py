@@ -70,6 +70,8 @@ _GENERATED = {
 _SURE = {"generated", "sign"}
 """Elements that may make up a whole page, which is then not read."""
 _FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[a-z]|[*†‡])\]?\s*")
+_BACK = re.compile(r"\s*[↑↩⤴^]\ufe0e?\s*")
+"""Link from a note to where it is named."""
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _NOT_DISPLAYED = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _DISPLAYED_AS_BLOCK = re.compile(r"display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE)
@@ -243,8 +245,11 @@ def _find_code_reason(element: Any, names: set[str]) -> str:
 
 
 def _is_footnote_sign(element: Any, tag: str) -> bool:
-    """Say whether a superscript links to a note; exponents do not."""
-    if not _FOOTNOTE.fullmatch("".join(element.itertext())):
+    """Say whether a link or a superscript leads to a note or back; exponents do not."""
+    text = "".join(element.itertext())
+    if tag == "a" and (element.get("href") or "").startswith("#") and _BACK.fullmatch(text):
+        return True
+    if not _FOOTNOTE.fullmatch(text):
         return False
     if tag == "a":
         return "footnote" in (element.get("class") or "")

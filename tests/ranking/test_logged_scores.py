@@ -63,6 +63,16 @@ def test_errors_are_those_of_clusters(tmp_path):
     assert table.errors[0, model, column] == pytest.approx(expected, rel=1e-4)
 
 
+def test_items_of_one_cluster_count_alone(tmp_path):
+    """A single cluster says nothing of the error: its items stand for themselves, as in paired tests."""
+    for clusters in (0, 1):
+        items = make_logs(tmp_path / str(clusters), "direct", clusters=clusters)
+        thirds = items.with_columns(score=(pl.col("score") + 1) / 3)  # means that are rounded
+        write_score_folder({"direct": thirds}, tmp_path / f"scores{clusters}")
+    alone, one = (read_folder(tmp_path / f"scores{each}", RankingSettings(), {}) for each in (0, 1))
+    assert np.isfinite(one.errors).all() and np.array_equal(one.errors, alone.errors)
+
+
 def test_items_that_a_model_lacks_are_left_out_for_all(conditions, tmp_path):
     law, lacking = pl.col("task") == "law", pl.col("item").is_in(["i00", "i01"]) & (pl.col("model") == "one")
     conditions["tuned"] = conditions["tuned"].filter(~(law & lacking))

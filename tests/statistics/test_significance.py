@@ -95,6 +95,15 @@ def test_texts_weigh_as_much_as_they_are_long():
         assert compare_paired(make_examples(values, weights=weights / unit), 0.05).tolist() == [-1]
 
 
+@pytest.mark.parametrize("keywords", [None, [f"k{place}" for place in range(20) for _ in range(3)]])
+@pytest.mark.parametrize("trim", [None, 0.2])
+def test_a_model_that_lacks_an_example_is_untested_and_the_others_are_not(keywords, trim):
+    values = np.random.default_rng(8).normal([0, 3, 0], size=(60, 3))
+    values[7, 2] = np.nan
+    found = compare_paired(make_examples(values, keywords, trim=trim), 0.05)
+    assert np.array_equal(found, [-1, np.nan, np.nan], equal_nan=True)
+
+
 def test_a_resampled_trimmed_mean_is_scipys():
     random = np.random.default_rng(5)
     values, counts = random.normal(size=37), random.integers(0, 4, (20, 37)).astype(float)

@@ -29,6 +29,7 @@ from fathom.statistics.metrics import BITS, SUMMARIZED
 from fathom.statistics.summaries import (
     AGGREGATES,
     add_documents,
+    describe_ranks,
     find_reach,
     read_scores,
     resample_values,
@@ -306,6 +307,19 @@ def test_intervals_of_uneven_clusters_hold_where_plain_ones_do_not():
 
 def test_bits_are_fitted_on_the_other_folds():
     assert BITS.fitted_on == 1 - 1 / FOLDS
+
+
+def test_a_line_on_bits_has_the_interval_of_the_summary():
+    random = np.random.default_rng(4)
+    keywords = [f"k{code}" for code in np.repeat(np.arange(20), [40, 30, *[4] * 18])]
+    names = [f"p{number:03d}" for number in range(len(keywords))]
+    ranks = random.integers(1, 50, len(names)).astype(float).tolist()
+    bits = np.repeat(random.normal(1, 1, 20), [40, 30, *[4] * 18]) + random.normal(size=len(names))
+    scores = tabulate_scores(names, keywords, ranks).with_columns(bits=pl.Series(bits), ceiling=pl.lit(5.0))
+    rows = summarize_scores({("a", "tf", "m"): scores}, Summary())
+    ((value, low, high),) = ([float(each) for each in row[5:8]] for row in rows if row[3] == BITS.name)
+    said = describe_ranks(scores, scores.select("pair_id", "keyword"))
+    assert said.startswith(f"{value:z.2f} [{low:z.2f}, {high:z.2f}] bits of at most 5.00")
 
 
 SETTINGS = Summary(rounds=50)

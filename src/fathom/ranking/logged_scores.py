@@ -1,8 +1,10 @@
 """Logs of other programs as a folder of scores that rankings read (docs/ranking.md)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from fathom.errors import InputError
@@ -11,6 +13,7 @@ from fathom.io.delimited import write_rows
 from fathom.io.files import write_atomically, write_json
 from fathom.jobs.program import log
 from fathom.ranking.condition_files import ERRORS, EXAMPLES, METADATA
+from fathom.statistics.clusters import number_clusters
 
 
 def choose_metrics(items: pl.DataFrame, wanted: Sequence[str]) -> dict[str, str]:
@@ -85,7 +88,7 @@ def _keep_common(chosen: pl.DataFrame) -> pl.DataFrame:
 def _write_condition(
     kept: pl.DataFrame, name: str, models: Sequence[str], tasks: Sequence[str], folder: Path
 ) -> None:
-    estimates = {(task, model): pair for task, model, *pair in _estimate(kept).iter_rows()}
+    estimates = _estimate(kept)
     for ending, place in (("", 0), (ERRORS, 1)):
         numbers = {key: pair[place] for key, pair in estimates.items()}
         rows = [[model, *(numbers.get((task, model)) for task in tasks)] for model in models]
@@ -100,21 +103,17 @@ def _write_condition(
             write_rows(path, rows, EXAMPLE_SCORES, ["example", KEYWORD, WEIGHT, *models])
 
 
-def _estimate(kept: pl.DataFrame) -> pl.DataFrame:
-    """Return task, model, mean score and its standard error over clusters, an item without one is its own."""
-    own = pl.when(pl.col("cluster") == "").then("item").otherwise("cluster").alias("_cluster")
-    mean = pl.col("score").mean().over("task", "model")
-    sums = kept.with_columns(own, _gap=pl.col("score") - mean, _mean=mean)
-    clusters = sums.group_by("task", "model", "_cluster").agg(
-        pl.col("_gap").sum(), pl.col("_mean").first(), pl.len()
-    )
-    count = pl.len()
-    error = ((pl.col("_gap") ** 2).sum() * count / (count - 1)).sqrt() / pl.col("len").sum()
-    return (
-        clusters.group_by("task", "model")
-        .agg(pl.col("_mean").first(), error.alias("_error"))
-        .sort("task", "model")
-    )
+def _estimate(kept: pl.DataFrame) -> dict[tuple[str, str], tuple[float, float | None]]:
+    """Return mean score and its standard error over clusters, None of a single item, by task and model."""
+    found: dict[tuple[str, str], tuple[float, float | None]] = {}
+    for (task, model), some in kept.sort("item").group_by("task", "model"):
+        scores = some["score"].to_numpy()
+        sums = np.bincount(number_clusters(some["cluster"].to_list()), scores - scores.mean())
+        count, error = len(sums), None
+        if count > 1:
+            error = math.sqrt(float((sums**2).sum()) * count / (count - 1)) / len(scores)
+        found[str(task), str(model)] = float(scores.mean()), error
+    return found
 
 
 def _describe(kept: pl.DataFrame, metrics: Mapping[str, str]) -> dict[str, object]:

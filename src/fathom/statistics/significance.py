@@ -115,7 +115,8 @@ def _compare_resampled(examples: ExampleScores, significance: float) -> Array:
     first, second = np.triu_indices(scores.shape[1], 1)
     apart = scores[:, first] - scores[:, second]
     low, high = np.quantile(apart[1:], [significance / 2, 1 - significance / 2], axis=0)
-    tolerance = _TOLERANCE * np.abs(scores[0]).max()
+    # by pair: a model without a score leaves the others tested
+    tolerance = _TOLERANCE * np.maximum(np.abs(scores[0, first]), np.abs(scores[0, second]))
     found = np.where((low > tolerance) | (high < -tolerance), np.sign(apart[0]), 0.0)
     return np.where(np.isnan(apart[0]), np.nan, found)
 

@@ -381,7 +381,7 @@ def _describe_bits(scores: pl.DataFrame, clusters: Sequence[str]) -> str:
     known, names = select_known(scores[BITS.name].to_numpy(), clusters)
     if not len(known):
         return "no bits"
-    found = summarize_values(known, names, Summary(), [MEAN.name])[MEAN.name]
+    found = summarize_values(known, names, Summary(), [MEAN.name], BITS.fitted_on)[MEAN.name]
     ends = f" [{found.low:z.2f}, {found.high:z.2f}]" if len(known) > 1 else ""
     ceilings = scores["ceiling"].to_numpy()
     most = float(ceilings[~np.isnan(ceilings)].mean())

@@ -27,10 +27,14 @@ from transformers import (
 )
 
 import fathom
+from fathom.config.scoring import Summary
 from fathom.models.folders import load_tokenizer, save_model
 from fathom.scoring import domain_rank
 from fathom.scoring.domain_rank import DomainRank, DomainRankCallback, DomainRankPoint, draw_pairs
 from fathom.scoring.pair_files import complete_pairs
+from fathom.statistics.aggregates import MEAN
+from fathom.statistics.metrics import BITS
+from fathom.statistics.summaries import summarize_values
 
 WORDS = ("agent", "policy", "reward", "state", "learns", "maximizes")
 PAIRS = pl.DataFrame([
@@ -299,6 +303,9 @@ def test_early_stopping_follows_knowledge_and_not_the_rank(tokenizer, monkeypatc
     assert [point.improved for point in points] == [True, True, False] and domain.flat
     assert points[1].change == pytest.approx((0.5, 0.5, 0.5))
     assert points[1].as_log()["domain_bits"] == pytest.approx(1.0)
+    keywords = points[0].scores["keyword"].to_list()
+    expected = summarize_values(base, keywords, Summary(), [MEAN.name], BITS.fitted_on)[MEAN.name]
+    assert points[0].bits == expected, "the interval of summary.csv"
     domain = DomainRank(PAIRS, tokenizer, patience=1, lead="rank")
     points = follow_scores(monkeypatch, domain, bits=bits, rank=ranks)
     assert [point.improved for point in points] == [True, True, True] and not domain.flat

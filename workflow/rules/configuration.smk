@@ -99,6 +99,7 @@ pathvars:
 
 # a workflow that uses this one as a module may have put it elsewhere
 RESULTS = workflow.pathvars.apply("<results>")
+
 # report a full disk once, at the end, not for each line missing from Snakemake's log
 logging.raiseExceptions = False
 

@@ -239,7 +239,9 @@ class DomainRank:
     def _resample(self, values: NDArray[np.float64], metric: Metric) -> dict[str, Resampled]:
         known, clusters = select_known(values, self._clusters)
         names = [statistic.name for statistic in metric.compared]
-        return resample_values(known, clusters, Summary(), names) if len(known) else {}
+        if not len(known):
+            return {}
+        return resample_values(known, clusters, Summary(), names, metric.fitted_on)
 
 
 def draw_pairs(pairs: pl.DataFrame, count: int) -> pl.DataFrame:

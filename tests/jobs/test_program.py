@@ -221,6 +221,16 @@ def test_a_plain_line_says_after_ten_seconds_how_much_time_is_left(monkeypatch, 
     ]
 
 
+def test_no_time_left_is_told_from_the_first_item_alone_which_waits_for_loading(monkeypatch, caplog):
+    now = [0.0]
+    monkeypatch.setattr("fathom.jobs.program.time", SimpleNamespace(monotonic=lambda: now[0]))
+    with caplog.at_level(logging.INFO, "fathom"):
+        for row in show_progress(range(100), "rows"):
+            now[0] += 30 if row == 0 else 2
+    first, second, *_ = [record.message for record in caplog.records]
+    assert (first, second) == ("1 of 100 rows", "17 of 100 rows, 5 min left")
+
+
 @pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_errors_are_red_on_a_terminal_that_shows_colours(tmp_path, variables):
     (tmp_path / "program.py").write_text(_PROGRAM)

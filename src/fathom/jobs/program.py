@@ -266,8 +266,8 @@ def read_settings(text: str, model: type[Settings]) -> Settings:
 def show_progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
     """Yield items with a progress bar on a terminal, with occasional plain lines elsewhere.
 
-    Both show the time left after ten seconds. `what`: name of the items in the
-    plural, as in `1,200 of 4,000 sentences`. `total`: their number, if `items` cannot tell it.
+    Both show the time left after ten seconds, plain lines from the second item on. `what`: name of the
+    items in the plural, as in `1,200 of 4,000 sentences`. `total`: their number, if `items` cannot tell it.
     """
     if total is None and isinstance(items, Sized):
         total = len(items)
@@ -281,7 +281,9 @@ def show_progress(items: Iterable[Item], what: str, total: int | None = None) ->
         now = time.monotonic()
         if now - last > (_FIRST_LINE if last == start else _NEXT_LINE):
             last = now
-            left = f", {_spell_time((now - start) / done * (total - done))} left" if total and done else ""
+            # the first item's time is mostly that of loading
+            pace = (now - start) / done if done > 1 else None
+            left = f", {_spell_time(pace * (total - done))} left" if total and pace else ""
             log.info("%s %s%s", f"{done:,} of {total:,}" if total else f"{done:,}", what, left)
         yield item
 

@@ -11,7 +11,7 @@ from fathom.corpus.characters import GAP
 from fathom.corpus.documents.archives import UNREADABLE
 from fathom.corpus.documents.docx import read_docx
 from fathom.corpus.documents.epub import read_epub
-from fathom.corpus.documents.sections import FileContent
+from fathom.corpus.documents.sections import LINKS, FileContent
 
 _LIMIT = 1_000_000
 _FIRST = "A write-ahead log holds every change before the tables do."
@@ -112,6 +112,18 @@ def test_a_drawing_between_sentences_of_a_docx_leaves_no_mark():
     drawing = "<w:r><w:drawing><d:inline/></w:drawing></w:r>"
     content = _read_docx(_make_body(f"{drawing}{_run(_FIRST)}</w:p><w:p>{_run(_SECOND)}{drawing}"))
     assert content.sections[0].text == f"{_FIRST}\n\n{_SECOND}" and content.gaps == 0
+
+
+def test_a_row_of_links_of_a_docx_is_no_prose_and_a_link_without_a_target_is_text():
+    def link(number: str, text: str) -> str:
+        return f'<w:hyperlink r:id="{number}">{_run(text)}</w:hyperlink>'
+
+    row = f"{_run('See also: ')}{link('a', 'Pumps of the plant')}{_run(', ')}{link('a', 'Its valves')}"
+    text = f"{link('', _FIRST[:11])}{_run(_FIRST[11:])}"
+    relations = _relate("hyperlink", "https://a.b/c").encode()
+    content = _read_docx(_make_body(f"{text}</w:p><w:p>{row}"), **{"word/_rels/document.xml.rels": relations})
+    assert content.sections[0].text == _FIRST
+    assert content.left_out[LINKS] == 1
 
 
 @pytest.mark.parametrize("part", ["footnotes.xml", "notes/all.xml"])

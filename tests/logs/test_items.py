@@ -209,7 +209,7 @@ def test_instances_of_every_eval_ever_are_read(tmp_path):
              "model_id": "org/one", "evaluation_name": "law", "sample_id": f"p{number}",
              "sample_hash": f"h{number}",
              "input": {"raw": "The court hears the", "reference": [" appeal"]}, "output": {"raw": []},
-             "answer_attribution": [{"extracted_value": "verdict"}] * (number == 1),
+             "answer_attribution": [[], [{"extracted_value": "verdict"}, None], [None, {}]][number],
              "evaluation": {"score": number + 1.0, "is_correct": number == 0},
              "metadata": {}} for number in range(3)]  # fmt: skip
     (tmp_path / "a_samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -329,7 +329,11 @@ def test_results_that_say_nothing_are_read(tmp_path, name, value):
     assert len(read_logs([tmp_path]).items) == 8
 
 
-@pytest.mark.parametrize(("name", "value"), [("higher_is_better", {"sums": 3}), ("group_subtasks", {"g": 3})])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("higher_is_better", {"sums": 3}), ("higher_is_better", 3), ("group_subtasks", {"g": 3}),
+     ("group_subtasks", 3)],
+)  # fmt: skip
 def test_results_of_another_kind_are_refused(tmp_path, name, value):
     path = write_harness(tmp_path) / f"results_{_TIME}.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
@@ -453,6 +457,13 @@ def test_a_line_that_is_too_long_is_named(tmp_path, monkeypatch):
         read_logs([write_harness(tmp_path)])
 
 
+def test_a_log_without_samples_is_refused_beside_others(tmp_path):
+    write_harness(tmp_path, count=2)
+    write_harness(tmp_path / "none", "two", count=0)
+    with refuses("none/samples_sums", "no scores of items in this log"):
+        read_logs([tmp_path])
+
+
 def test_one_model_with_two_logs_of_a_task_is_refused(tmp_path):
     write_harness(tmp_path)
     write_harness(tmp_path, time="2026-11-26T03-37-49.471098")
@@ -507,14 +518,15 @@ def test_files_that_are_no_logs_are_counted_in_a_folder_and_refused_alone(tmp_pa
     write_harness(tmp_path)
     (tmp_path / "notes.txt").write_text("nothing")
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    assert "Left out: 2 files of other kinds." in read_logs([tmp_path]).notes
+    (tmp_path / "gone.csv").symlink_to("nowhere")
+    assert "Left out: 3 files of other kinds." in read_logs([tmp_path]).notes
     twice = tmp_path / "twice" / "t.csv"
     twice.parent.mkdir()
     twice.write_text("model,item,score,Score\na,1,0,1\n")
     fault = f"{twice}, line 2: duplicate columns: score"
     notes = read_logs([tmp_path]).notes
     assert f"Left out: 1 table that cannot be read (the first: {fault})." in notes
-    assert "Left out: 2 files of other kinds." in notes
+    assert "Left out: 3 files of other kinds." in notes
     with refuses("no log in this folder", fault):
         read_logs([twice.parent])
     with refuses("notes.txt", "not a log"):

@@ -16,7 +16,7 @@ from fathom.models.registry import read_registry
 from fathom.planning.plans import merge_configuration
 from fathom.planning.rehearsal.hub_stub import serve_hub
 from fathom.planning.run import Run, RunJobs, read_checked
-from fathom.planning.run_models import find_table, pin_models
+from fathom.planning.run_models import PinnedModels, find_table, pin_models
 
 ROOT = Path(__file__).resolve().parents[2]
 LLAMA = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 2,
@@ -123,6 +123,7 @@ def test_a_folder_that_moved_is_found_anew(tmp_path):
         (tmp_path / name / "model" / "config.json").write_text(json.dumps(LLAMA))
     check(models={"score": ["./one/model"]})
     (tmp_path / "one").rename(tmp_path / "three")
+    assert "model" not in PinnedModels(ROOT / "config/models.tsv", OWN).rows
     with refuses("no folder or GGUF file ./one/model", "models.score.0"):
         check(models={"score": ["./one/model"]})
     config, _ = check(models={"score": ["./two/model"]})
@@ -179,6 +180,16 @@ def test_a_further_name_fetches_no_other_model_again(tmp_path):
     assert plan(more, "near") == before and before[0] == "own.tsv"
     registry, entry = plan(more, "Chat@chat")
     assert registry == str(OWN) and json.loads(entry)["source"] == "org/Chat"
+    config, _ = check(pairs={"tokenizer": "near"}, models=plain)
+    assert find_table(config, ROOT) == Path("own.tsv"), "all of its rows, and no others"
+
+
+def test_a_run_needs_its_own_table_for_a_tokenizer_but_not_for_models_that_it_trains():
+    config, _ = check(models={"score": ["gpt2"]})
+    assert find_table(config, ROOT) == OWN
+    made = {"train": {"mini": {"domain": "near"}}, "adapt": [{"base": "mini", "paths": [["near"]]}]}
+    config, _ = check(pairs={"tokenizer": "gpt2"}, models={"score": ["gpt2"], **made})
+    assert OWN.exists() and find_table(config, ROOT) == ROOT / "config/models.tsv"
 
 
 def test_jobs_that_see_no_file_of_this_machine_get_the_table_of_the_run(tmp_path):

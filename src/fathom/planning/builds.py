@@ -31,6 +31,7 @@ from fathom.io.places import RUNS
 from fathom.io.reports import Join, read_report
 from fathom.jobs.program import require_extra
 from fathom.models.named import find_rows
+from fathom.models.registry import CHAT, split_chat
 from fathom.planning.caches import place_caches
 from fathom.planning.failures import FILE, find_obstacles
 from fathom.planning.folder_names import drop_nameless
@@ -434,7 +435,8 @@ def _name_model(asked: str, rows: PinnedModels) -> str:
     found = find_rows(asked, rows.rows, f"--models, {rows.table}")
     for row in found:
         rows.add(row)
-    return found[-1].name if found[-1].name in rows.known else asked
+    row, is_chat = found[-1].name, split_chat(asked)[1]
+    return (f"{row}{CHAT}" if is_chat else row) if row in rows.known else asked
 
 
 def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None = None) -> None:

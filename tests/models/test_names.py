@@ -59,10 +59,12 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_adapter(place / "tuned", "../mine-instruct")
     save_adapter(place / "far", "org/Base")
     (place / "pointer.json").write_text("{}")
-    own = {"name": "Other-Instruct", "source": "org/Model-Instruct", "revision": PINNED, "kind": "chat"}
-    write_models(
-        place / "config" / "models.tsv", {"name": "gpt2", "source": "org/gpt2", "revision": PINNED}, own
-    )
+    rows = [
+        {"name": "gpt2", "source": "org/gpt2", "revision": PINNED},
+        {"name": "Other-Instruct", "source": "org/Model-Instruct", "revision": PINNED, "kind": "chat"},
+        {"name": "Early", "source": "org/Early", "family": "llama-3"},
+    ]
+    write_models(place / "config" / "models.tsv", *rows)
     return place
 
 
@@ -121,7 +123,8 @@ def describe(pointer: Pointer) -> tuple[object, ...]:
      ("org/Model-Instruct@v2@chat", "hub/org/Model-Instruct", TAGGED, True),
      ("org/Base", "hub/org/Base", NEWEST, True),
      ("org/Base@v2", "hub/org/Base", TAGGED, True),
-     ("org/Early", "hub/org/Early", NEWEST, None),
+     ("early", "hub/org/Early", NEWEST, True),
+     ("org/Carded", "hub/org/Carded", NEWEST, None),
      ("org/Carded@chat", "hub/org/Carded", NEWEST, None),
      ("org/files/b.gguf", "", NEWEST, None),
      ("plain", "plain", "", None),
@@ -207,7 +210,8 @@ def test_an_adapter_takes_a_base_named_in_the_same_ways(models):
 def test_a_tokenizer_is_named_as_its_model_is(models, asked):
     assert find_tokenizer("other-i")[0] == models / "hub/org/Model-Instruct"
     assert find_tokenizer("org/Base@v2")[0] == models / "hub/org/Base"
-    assert asked == [f"org/Model-Instruct@{PINNED}", "org/Base@v2"]
+    assert find_tokenizer("org/Early") == (models / "hub/org/Early", True)
+    assert asked == [f"org/Model-Instruct@{PINNED}", "org/Base@v2", "org/Early@"]
     assert find_tokenizer("./plain")[0].samefile(models / "plain")
     for typed in ("gtp2", "org/files/b.gguf", "http://localhost:1/v1#gpt2"):
         with refuses("--tokenizer", typed):

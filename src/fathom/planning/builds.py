@@ -435,8 +435,10 @@ def _name_model(asked: str, rows: PinnedModels) -> str:
     found = find_rows(asked, rows.rows, f"--models, {rows.table}")
     for row in found:
         rows.add(row)
-    row, is_chat = found[-1].name, split_chat(asked)[1]
-    return (f"{row}{CHAT}" if is_chat else row) if row in rows.known else asked
+    name = found[-1].name
+    if name not in rows.known:
+        return asked
+    return f"{name}{CHAT}" if split_chat(asked)[1] else name
 
 
 def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None = None) -> None:

@@ -15,6 +15,7 @@ from fathom.models.fetching import find_pointer, find_tokenizer, locate_pointer
 from fathom.models.loading import Pointer, check_fingerprint
 from fathom.models.named import resolve_models
 from fathom.models.registry import read_registry
+from fathom.planning.builds import examine
 from fathom.planning.run import read_checked
 from fathom.planning.run_models import find_table
 
@@ -59,6 +60,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_adapter(place / "tuned", "../mine-instruct")
     save_adapter(place / "far", "org/Base")
     (place / "pointer.json").write_text("{}")
+    (place / "texts").mkdir()
+    (place / "texts" / "one.txt").write_text("The court hears the appeal.\n")
     rows = [
         {"name": "gpt2", "source": "org/gpt2", "revision": PINNED},
         {"name": "Other-Instruct", "source": "org/Model-Instruct", "revision": PINNED, "kind": "chat"},
@@ -104,6 +107,12 @@ def plan(typed: str) -> Pointer:
     return locate_pointer(name, find_table(config, ROOT))
 
 
+def build(typed: str) -> Pointer:
+    """Return the pointer of a model that `fathom build` gets."""
+    (name,) = examine("texts", [typed], {}, "small").models
+    return plan(name)
+
+
 def describe(pointer: Pointer) -> tuple[object, ...]:
     adapter = pointer.adapter and pointer.adapter.resolve()
     return (check_fingerprint(pointer), pointer.path.resolve(), adapter, pointer.revision,
@@ -140,7 +149,7 @@ def describe(pointer: Pointer) -> tuple[object, ...]:
 )  # fmt: skip
 def test_a_name_is_read_alike_at_every_door(models, typed, source, revision, add_bos):
     found = find_pointer(typed)
-    assert describe(plan(typed)) == describe(found)
+    assert describe(build(typed)) == describe(plan(typed)) == describe(found)
     assert (found.revision, found.add_bos) == (revision, add_bos)
     assert found.chat_template == typed.endswith("@chat") == found.name.endswith("@chat")
     folder, _, adapter = source.partition(" ")
@@ -165,7 +174,7 @@ def test_a_name_is_read_alike_at_every_door(models, typed, source, revision, add
      ("ftp://me:secret@host/x", ["ftp://host/x", "http://"])],
 )  # fmt: skip
 def test_a_name_is_refused_alike_at_every_door(asked, typed, said):
-    for door in (plan, find_pointer):
+    for door in (plan, build, find_pointer):
         with refuses(*said) as caught:
             door(typed)
         assert caught.value.hint and "secret" not in str(caught.value)
@@ -181,7 +190,7 @@ def test_a_name_is_refused_alike_at_every_door(asked, typed, said):
      ("org/nothing", "org/nothing")],
 )  # fmt: skip
 def test_what_the_hub_lacks_is_refused_alike_at_every_door(typed, said):
-    for door in (plan, find_pointer):
+    for door in (plan, build, find_pointer):
         with refuses(said) as caught:
             door(typed)
         assert caught.value.hint and not Path("results").exists()

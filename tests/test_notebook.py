@@ -103,8 +103,8 @@ def test_pairs_are_taken_in_every_form(folder, tmp_path):
      ("gpt2", pl.DataFrame({"prompt": [1], "target": ["b"]}), {}, "no text in prompt"),
      ("gpt2", pl.DataFrame({"prompt": ["a"]}), {}, "missing columns: target"),
      ("gpt2", ROWS, {"device": "abacus"}, "device = 'abacus'"),
-     ("./gpt3", ROWS, {}, "gpt3: no such model"),
-     ("a/b/c", ROWS, {}, "no such model")],
+     ("./gpt3", ROWS, {}, "GGUF file ./gpt3"),
+     ("a/b/c", ROWS, {}, "GGUF file a/b/c")],
 )  # fmt: skip
 def test_bad_input_is_named(folder, monkeypatch, model, pairs, settings, message):
     monkeypatch.chdir(folder)

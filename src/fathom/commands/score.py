@@ -150,7 +150,6 @@ def open_here(pointer: "Pointer", settings: "Scoring", arguments: argparse.Names
 def _open(arguments: argparse.Namespace) -> "OpenModel":
 
     from fathom.models.fetching import find_pointer
-    from fathom.models.registry import is_address
 
     settings, given = read_scoring(arguments), list_given(arguments)
     if not _is_served(arguments.model):
@@ -161,8 +160,6 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
                 "name it as http://ADDRESS/v1#NAME",
             )
         return open_here(find_pointer(arguments.model, arguments.base), settings, arguments)
-    if arguments.chat_template and not arguments.tokenizer and is_address(arguments.model):
-        raise InputError("a chat template is part of a tokenizer", "--chat-template", "give --tokenizer")
     return open_served(arguments.model, arguments.tokenizer, given, arguments.chat_template)
 
 
@@ -222,16 +219,24 @@ def open_served(
     from fathom.config.section import check_values
     from fathom.config.served import Served
     from fathom.models.fetching import find_served_row, find_tokenizer, locate_model
+    from fathom.models.registry import CHAT, hide_secrets, split_chat
     from fathom.models.served import ServedModel, point_to_server
 
     served = check_values(dict(given), Served, ", ".join(f"--{each.replace('_', '-')}" for each in _SERVED))
     row, table = find_served_row(name) or (None, "")
-    folder = find_tokenizer(tokenizer) if tokenizer else None
+    folder, add_bos = find_tokenizer(tokenizer) if tokenizer else (None, None)
     if row is None:
-        pointer = point_to_server(name, folder, served)
+        plain, chat = split_chat(name)
+        chat_template = chat_template or chat
+        if chat_template and folder is None:
+            raise InputError("a chat template is part of a tokenizer", hide_secrets(name), "give --tokenizer")
+        pointer = point_to_server(plain, folder, served)
+        called = f"{pointer.name}{CHAT}" if chat else pointer.name
+        pointer = replace(pointer, name=called, add_bos=add_bos or pointer.add_bos)
     else:
         folder = folder or locate_model(row, table, tokenizer_only=True)[0]
         pointer = point_to_server(row.source, folder, served)
-        pointer = replace(pointer, name=row.name, kind=row.kind, add_bos=row.add_bos)
+        add_bos = row.add_bos or pointer.add_bos
+        pointer = replace(pointer, name=row.name, kind=row.kind, add_bos=add_bos)
         chat_template = chat_template or row.chat_template
     return ServedModel(replace(pointer, chat_template=chat_template), served)

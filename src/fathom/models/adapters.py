@@ -9,7 +9,7 @@ from typing import Any
 
 from fathom.config.adapter import Adapter
 from fathom.errors import InputError
-from fathom.io.files import read_json
+from fathom.io.files import read_json, read_object
 from fathom.io.names import show_count
 from fathom.jobs.program import log
 from fathom.models.folders import ADAPTER_CONFIG, refuse_pickled
@@ -44,7 +44,13 @@ def check_adapter(folder: Path) -> dict[str, Any]:
 
 def name_base(folder: Path) -> str:
     """Return the name that an adapter gives its base, a folder or an id on the hub, or nothing."""
-    return str(check_adapter(folder).get("base_model_name_or_path") or "")
+    return str(read_object(folder / ADAPTER_CONFIG).get("base_model_name_or_path") or "")
+
+
+def list_places(folder: Path) -> list[Path]:
+    """Return where the folder of an adapter's base may be, by the name that it gives it."""
+    named = name_base(folder)
+    return [Path(named).expanduser(), folder / named] if named else []
 
 
 def find_base(folder: Path) -> Path:
@@ -52,10 +58,10 @@ def find_base(folder: Path) -> Path:
 
     An id on the hub is not fetched: loading a model fetches nothing.
     """
-    named = name_base(folder)
-    for path in (Path(named).expanduser(), folder / named) if named else ():
+    for path in list_places(folder):
         if path.is_dir():
             return path
+    named = name_base(folder)
     raise InputError(
         f"the adapter's base model is {named!r}, which is not a folder here" if named
         else "the adapter does not name its base model",

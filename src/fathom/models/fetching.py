@@ -1,6 +1,5 @@
 """Where models come from: a folder, a GGUF file, a Python package, or the hub at a pinned revision."""
 
-import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -8,29 +7,37 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
+from fathom.io.paths import find_named_folder
+from fathom.io.places import find_own
 from fathom.jobs.program import log
 from fathom.models import folders
-from fathom.models.adapters import check_adapter, is_adapter, name_base
+from fathom.models.adapters import check_adapter, is_adapter
 from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
 from fathom.models.loading import Pointer, check_fingerprint, open_weights, point_to_folder, read_pointer
+from fathom.models.named import name_adapted, tell_kind
 from fathom.models.packages import fetch_package, is_package
 from fathom.models.quantization import choose_quantization
 from fathom.models.registry import (
+    CHAT,
+    Address,
+    HubName,
     ModelRow,
+    Reading,
+    check_chat,
     find_folder,
     find_model,
-    find_row,
-    hide_secrets,
     is_address,
     parse_address,
+    parse_hub_name,
+    read_name,
     read_registry,
+    split_chat,
 )
 from fathom.models.served import point_to_server
 
 REVISION_FILE = "revision.txt"
 """Names the revision and the model of a folder made by :func:`gather_files`, on one line each."""
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(?<!\.json)(?<!\.gguf)")
-_HUB_FILE = re.compile(r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/(?P<file>[\w.+-]+\.gguf)")
+_TABLE = "config/models.tsv"
 
 
 def locate_model(
@@ -63,9 +70,9 @@ def locate_model(
         path, terms = fetch_package(entry.source, registry, where, cache)
     elif local is not None:
         path = local
-    elif named := _HUB_FILE.fullmatch(entry.source):
-        folder, revision = fetch_snapshot(named["id"], revision, (named["file"],), what, where, cache)
-        path = folder / named["file"]
+    elif (named := parse_hub_name(entry.source)) and named.file:
+        folder, revision = fetch_snapshot(named.id, revision, (named.file,), what, where, cache)
+        path = folder / named.file
     else:
         wanted = TOKENIZER if tokenizer_only else WHOLE
         path, revision = fetch_snapshot(entry.source, revision, wanted, what, where, cache)
@@ -108,7 +115,7 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     stored = point_to_folder(entry.name, folder, revision)
     pointer = replace(
         stored,
-        **_describe(entry),
+        **_describe(entry, stored),
         quantization=choose_quantization(folder, entry.quantization) or stored.quantization,
         adapter=adapter,
         original=_find_original(entry, entries, registry),
@@ -118,15 +125,15 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     return replace(pointer, fingerprint=check_fingerprint(pointer))
 
 
-def _describe(entry: ModelRow) -> dict[str, Any]:
-    names = ("kind", "dtype", "add_bos", "chat_template")
-    return {name: getattr(entry, name) for name in names} | {"base": entry.adapter_of or entry.base_of}
+def _describe(entry: ModelRow, stored: Pointer) -> dict[str, Any]:
+    values = {name: getattr(entry, name) for name in ("kind", "dtype", "chat_template")}
+    return {**values, "add_bos": entry.add_bos or stored.add_bos, "base": entry.adapter_of or entry.base_of}
 
 
 def _locate_served(entry: ModelRow, registry: Path | str) -> Pointer:
     tokenizer, _ = locate_model(entry, registry, tokenizer_only=True)
     found = point_to_server(entry.source, tokenizer, need_ranks=True)
-    return replace(found, name=entry.name, **_describe(entry))
+    return replace(found, name=entry.name, **_describe(entry, found))
 
 
 def _find_original(entry: ModelRow, entries: dict[str, ModelRow], registry: Path | str) -> Path | None:
@@ -163,10 +170,9 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     Parameters
     ----------
     source : Path or str
-        Path of a pointer, a model's folder or a GGUF file; else a name in the table of models, or the start
-        of one, see :func:`fathom.models.registry.find_row`; else an id on the hub, where the model is fetched
-        from, or `ORGANISATION/REPOSITORY/FILE.gguf`, with `@REVISION` if need be. With the environment
-        variable HF_HUB_OFFLINE set, only what was fetched before is found.
+        Path of a pointer, a model's folder or a GGUF file; else any name that
+        :func:`fathom.models.registry.read_name` knows; with `@chat`, to be asked inside its chat template.
+        With the environment variable HF_HUB_OFFLINE set, only what was fetched before is found.
     base : Path or str, optional
         If `source` is a LoRA adapter, the model that it is applied to, named in the same ways. None: what
         the adapter names.
@@ -174,65 +180,91 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     Raises
     ------
     InputError
-        If there is no such path, or the hub cannot be reached, or does not have or give the model, or an
+        If there is no such model, or the hub cannot be reached, or does not have or give the model, or an
         adapter has no base, or it is the address of a server.
     """
-    name, path = str(source), Path(source).expanduser()
-    row = None if path.exists() else find_row(name)
-    address = row[0].source if row else name
-    if is_address(address):
+    reading, table = _read_typed(str(source))
+    name, chat, found = reading
+    if isinstance(found, Address) or (isinstance(found, ModelRow) and is_address(found.source)):
         raise InputError(
             "a model's weights are needed here, and a server does not give them",
-            parse_address(address).url,
+            found.url if isinstance(found, Address) else parse_address(found.source).url,
             "name their folder or id on the hub; `fathom score`, `best` and `bits` take ADDRESS#NAME",
         )
-    if "://" in name and not path.exists():
-        raise InputError("no model has such an address", hide_secrets(name), "http://ADDRESS/v1#NAME")
-    revision = ""
-    if row and base is None:
-        return locate_pointer(row[0].name, row[1])
-    identifier, _, asked = name.partition("@")
-    what = f"model {identifier!r}, which is no file or folder,"
-    if not path.exists() and _HUB_ID.fullmatch(identifier):
-        path, revision = fetch_snapshot(identifier, asked, WHOLE, what, "")
-        base = base or _follow_base(path)
-        if base is None:
-            return point_to_folder(name, path, revision)
-    elif not path.exists() and (file := _HUB_FILE.fullmatch(identifier)):
-        path, revision = fetch_snapshot(file["id"], asked, (file["file"],), what, "")
-        return replace(read_pointer(path / file["file"]), revision=revision)
-    base = base or _follow_base(path)
-    if base is None:
-        return read_pointer(path)
+    if isinstance(found, ModelRow) and base is None:
+        return locate_pointer(f"{found.name}{CHAT}" if chat else found.name, table)
+    path, revision = _fetch(reading, table)
+    if base or is_adapter(path):
+        return _find_adapter(reading, path, revision, base)
+    if path.is_dir() and isinstance(found, HubName):
+        pointer = point_to_folder(name, path, revision)
+    else:
+        pointer = replace(read_pointer(path), revision=revision) if revision else read_pointer(path)
+    if not chat:
+        return pointer
+    called = Path(found.source) if isinstance(found, HubName) else path.resolve()
+    is_weights = path.is_dir() or folders.is_gguf(path)
+    kind = tell_kind(path, called.name if path.is_dir() else called.stem) if is_weights else pointer.kind
+    check_chat(pointer.name, kind, "")
+    return replace(pointer, name=f"{pointer.name}{CHAT}", kind=kind, chat_template=True)
+
+
+def _read_typed(typed: str, where: str = "") -> tuple[Reading, Path]:
+    """Read a name by the table of the working folder, else Fathom's own; what is there comes first."""
+    table = find_own(_TABLE)
+    for name, chat in ((typed, False), split_chat(typed)):
+        if (path := Path(name).expanduser()).exists():
+            return Reading(name, chat, path), table
+    return read_name(typed, read_registry(table), where), table
+
+
+def _fetch(reading: Reading, table: Path) -> tuple[Path, str]:
+    """Return the folder or file of a model, and its commit; fetch what is not here."""
+    found = reading.found
+    if isinstance(found, ModelRow):
+        return locate_model(found, table)
+    if not isinstance(found, HubName):
+        return Path(reading.name).expanduser(), ""
+    what = f"model {found.id!r}, which is no file or folder,"
+    wanted = (found.file,) if found.file else (*WHOLE, "README.md") if reading.chat else WHOLE
+    folder, commit = fetch_snapshot(found.id, found.revision, wanted, what, "")
+    return folder / found.file, commit
+
+
+def _find_adapter(reading: Reading, path: Path, revision: str, base: Path | str | None) -> Pointer:
     check_adapter(path)
-    below = find_pointer(base)
-    named = name if revision else path.resolve().name
-    return replace(below, name=named, base=below.name, revision=revision, adapter=path, fingerprint="")
-
-
-def _follow_base(folder: Path) -> str | None:
-    """Return the id on the hub of an adapter's base; None for a folder, or without an adapter."""
-    named = name_base(folder) if is_adapter(folder) else ""
-    if not _HUB_ID.fullmatch(named) or any(path.is_dir() for path in (Path(named), folder / named)):
-        return None
-    log.info("%s is an adapter of %s", folder, named)
-    return named
+    if base is None:
+        base = name_adapted(path, read_registry(find_own(_TABLE)))
+        log.info("%s is an adapter of %s", path, base)
+    below = find_pointer(f"{split_chat(str(base))[0]}{CHAT}" if reading.chat else base)
+    if below.adapter is not None:
+        what = f"the adapter's base, {below.name!r}, is an adapter too"
+        raise InputError(what, str(path), "merge that one into its own base, and name the whole model")
+    name = reading.name if revision else find_named_folder(path.resolve()).name
+    name, under = f"{name}{CHAT}" if reading.chat else name, split_chat(below.name)[0]
+    return replace(below, name=name, base=under, revision=revision, adapter=path, fingerprint="")
 
 
 def find_served_row(name: str) -> tuple[ModelRow, Path] | None:
     """Return the row of a model behind a server, and its table; None for other names."""
-    row = None if Path(name).expanduser().exists() else find_row(name)
-    return row if row and is_address(row[0].source) else None
+    (_, chat, row), table = _read_typed(name)
+    if not isinstance(row, ModelRow) or not is_address(row.source):
+        return None
+    return find_model({row.name: row}, f"{row.name}{CHAT}" if chat else row.name, table), table
 
 
-def find_tokenizer(source: Path | str) -> Path:
-    """Return the folder of a tokenizer named by a user: that folder, or one fetched from the hub."""
-    name, path = str(source), Path(source).expanduser()
-    identifier, _, asked = name.partition("@")
-    if path.exists() or not _HUB_ID.fullmatch(identifier):
-        return path
-    what = f"tokenizer {identifier!r}, which is no folder,"
-    return fetch_snapshot(identifier, asked, TOKENIZER, what, "")[0]
+def find_tokenizer(source: Path | str) -> tuple[Path, bool | None]:
+    """Return the folder of a tokenizer named by a user, and whether its row's family needs a BOS token."""
+    where = "--tokenizer"
+    (name, _, found), table = _read_typed(str(source), where)
+    if isinstance(found, ModelRow):
+        return locate_model(found, table, tokenizer_only=True)[0], found.add_bos
+    if isinstance(found, HubName) and not found.file:
+        what = f"tokenizer {found.id!r}, which is no folder,"
+        return fetch_snapshot(found.id, found.revision, TOKENIZER, what, "")[0], None
+    if isinstance(found, Path):
+        return found, None
+    raise InputError(f"{name} has no tokenizer to read", where, "name a folder or an id on the hub")
 
 
 def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_in: str = "") -> None:

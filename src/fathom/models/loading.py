@@ -10,7 +10,7 @@ from typing import Any
 
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
-from fathom.io.files import hash_text, read_json, write_json
+from fathom.io.files import hash_text, read_json, read_object, write_json
 from fathom.io.names import show_count
 from fathom.io.paths import find_named_folder
 from fathom.jobs.devices import describe_device
@@ -32,6 +32,7 @@ from fathom.models.quantization import (
     find_quantization,
     make_loading_options,
 )
+from fathom.models.registry import name_family, needs_bos
 from fathom.models.text_model import choose_class
 from fathom.models.tokens import count_entries
 
@@ -115,8 +116,15 @@ def point_to_folder(name: str, folder: Path, revision: str = "") -> Pointer:
         If an adapter names no base that is a folder.
     """
     if is_adapter(folder):
-        return Pointer(name, find_base(folder), adapter=folder)
-    return Pointer(name, folder, revision, **read_origin(folder))
+        base = find_base(folder)
+        return Pointer(name, base, adapter=folder, add_bos=find_bos_rule(base))
+    return Pointer(name, folder, revision, add_bos=find_bos_rule(folder), **read_origin(folder))
+
+
+def find_bos_rule(folder: Path) -> bool | None:
+    """Return True if the models of a folder's family need a BOS token; None leaves it to the tokenizer."""
+    file = folder / "config.json"
+    return needs_bos(name_family(str(read_object(file).get("model_type")))) if file.is_file() else None
 
 
 def hash_weights(model: Any) -> str:

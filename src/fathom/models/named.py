@@ -1,7 +1,7 @@
 """Models by their usual names, and the rows of the table of models that they stand for."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,25 +12,30 @@ from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import write_rows
 from fathom.io.files import read_object
 from fathom.jobs.program import log
-from fathom.models.adapters import find_base
-from fathom.models.folders import ADAPTER_CONFIG, INDEX, is_gguf
+from fathom.models.adapters import check_adapter, find_base, is_adapter, list_places, name_base
+from fathom.models.folders import ADAPTER_CONFIG, INDEX
 from fathom.models.gguf_header import read_header
 from fathom.models.hub import fetch_snapshot
-from fathom.models.registry import DTYPES, Kind, ModelRow, find_folder, is_address, match_name, parse_address
+from fathom.models.registry import (
+    DTYPES,
+    Address,
+    HubName,
+    Kind,
+    ModelRow,
+    check_chat,
+    find_folder,
+    name_family,
+    parse_hub_name,
+    read_name,
+)
 from fathom.models.shapes import parse_shape
 
 _DESCRIBING = ("config.json", ADAPTER_CONFIG, "tokenizer_config.json", "chat_template.jinja", "README.md",
                INDEX)  # fmt: skip
 """Small files of a repository that describe its model."""
-HUB_NAME = re.compile(
-    r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(/(?P<file>[\w.+-]+\.gguf))?(@(?P<revision>[\w./-]+))?"
-)
-"""An id of the hub, perhaps with a GGUF file of it, and a commit, branch or tag."""
 _METADATA = re.compile(r"\ufeff?\s*---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _COMMIT = re.compile("[0-9a-f]{40}")
 _CHAT = re.compile(r"(?i)(^|[-_.])(chat|instruct|it)([-_.]|$)")
-# families with their own tokenizer conventions (fathom.models.registry) by transformers' model types
-_FAMILIES = {"gemma2": "gemma-2", "gemma3": "gemma-3", "gemma3_text": "gemma-3"}
 _OWN: dict[str, Any] = dict.fromkeys(("base_of", "stand_in", "original", "weights", "asked"), "")
 """What a row made from another does not take over."""
 
@@ -47,8 +52,9 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: s
 
     A name is that of a row, or the start of one (`smollm2`); an id of the hub, with `@REVISION` or a GGUF
     file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the
-    hub. Rows of models of the hub are made from their small files, and pinned to the commit. A name already
-    given to a row stands for it, so the hub is asked only once.
+    hub. See :func:`fathom.models.registry.read_name`. Rows of models of the hub are made from their small
+    files, and pinned to the commit. A name already given to a row stands for it, so the hub is asked only
+    once.
 
     Raises
     ------
@@ -92,45 +98,47 @@ def close_over(entries: Iterable[ModelRow], known: Mapping[str, ModelRow]) -> li
 
 def find_rows(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     """Return the row of a model, after rows that it needs and `known` lacks; see :func:`resolve_models`."""
-    if name in known:
-        return [known[name]]
-    *before, row = _describe(name, known, where)
+    name, chat, found = read_name(name, known, where)
+    match found:
+        case ModelRow():
+            rows = [found]
+        case Path():
+            rows = _describe_path(found, known, where)
+        case Address():
+            rows = _describe_served(name, found, known, where)
+        case HubName():
+            rows = _describe_hub(found, known, where)
+    *before, row = rows
+    if chat:
+        check_chat(row.name, row.kind, where)
     return [*before, row if row.name in known else replace(row, asked=name)]
 
 
-def is_local(name: str) -> bool:
-    """Say whether a name is that of an existing folder or GGUF file."""
-    path = Path(name).expanduser()
-    return path.is_dir() or (path.is_file() and is_gguf(path))
+def tell_kind(path: Path, name: str) -> Kind:
+    """Tell whether a folder or GGUF file has a chat model: a template, and a card or a name that says so."""
+    if path.is_file():
+        is_chat = "tokenizer.chat_template" in read_header(path).metadata and bool(_CHAT.search(name))
+    else:
+        is_chat = _has_template(path) and bool(_CHAT.search(name) or _find_above(path))
+    return "chat" if is_chat else "base"
 
 
-def _describe(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
-    if is_local(name):
-        return _describe_path(Path(name).expanduser(), known, where)
-    if made := [each for each in known.values() if each.asked == name]:
-        return made
-    if is_address(name):
-        return _describe_served(name, known, where)
-    if name.startswith((".", "/", "~")):
-        raise InputError(f"there is no folder or GGUF file {name}", where, "check the path")
-    if not (match := HUB_NAME.fullmatch(name)):
-        return [known[match_name(name, known, where)]]
-    return _find_pinned(match, known) or _describe_hub(match, known, where)
+def name_adapted(folder: Path, known: Collection[str]) -> str:
+    """Return the model that an adapter names: a folder, an id of the hub or a row of this name.
+
+    Raises
+    ------
+    InputError
+        If it names none of these.
+    """
+    named = name_base(folder)
+    is_here = any(path.is_dir() for path in list_places(folder))
+    return named if not is_here and (named in known or parse_hub_name(named)) else str(find_base(folder))
 
 
-def _find_pinned(match: re.Match[str], known: Mapping[str, ModelRow]) -> list[ModelRow]:
-    """Return the row of a model of the hub, if any; of several of a repository, its namesake."""
-    source = "/".join(filter(None, (match["id"], match["file"])))
-    same = [each for each in known.values() if each.source == source]
-    if match["revision"]:
-        return [each for each in same if each.revision == match["revision"]][:1]
-    same = [each for each in same if "@" not in each.asked]  # which is that of a branch or tag
-    namesakes = [each for each in same if each.name == match["id"].partition("/")[2]]
-    return namesakes or (same if len(same) == 1 else [])
-
-
-def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
-    address = parse_address(name)
+def _describe_served(
+    name: str, address: Address, known: Mapping[str, ModelRow], where: str
+) -> list[ModelRow]:
     if not address.name:
         hint = "write ADDRESS#NAME, with the name at the server"
         raise InputError(f"{name} does not name a model", where, hint)
@@ -146,24 +154,23 @@ def _describe_path(path: Path, known: Mapping[str, ModelRow], where: str) -> lis
     same = [each for each in known.values() if each.source == source]
     if same:
         return same[:1]
+    if is_adapter(path):
+        check_adapter(path)
     name = _free(_clean(path.resolve().stem if path.is_file() else path.resolve().name), source, known)
     if path.is_file():
-        header = read_header(path)
-        is_chat = "tokenizer.chat_template" in header.metadata and _CHAT.search(name)
-        kind: Kind = "chat" if is_chat else "base"
-        return [ModelRow(name, header.architecture, source, "", kind, "", None, None, "float32")]
+        family = name_family(read_header(path).architecture)
+        return [ModelRow(name, family, source, "", tell_kind(path, name), "", None, None, "float32")]
     return _describe_folder(path, name, source, "", known, where)
 
 
-def _describe_hub(match: re.Match[str], known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
+def _describe_hub(found: HubName, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     """Pin the model to a commit; the base of an adapter comes first."""
-    identifier, asked = match["id"], match["revision"] or ""
+    identifier, file, asked = found
     what = f"model {identifier!r}"
     folder, commit = fetch_snapshot(identifier, asked, _DESCRIBING, what, where)
-    file = match["file"] or ""
     name = Path(file).stem if file else identifier.partition("/")[2]
     name += f"-{asked[:8] if _COMMIT.fullmatch(asked) else asked}" if asked else ""
-    source = "/".join(filter(None, (identifier, file)))
+    source = found.source
     name = _free(_clean(name), source, known, _clean(identifier.replace("/", "-")))
     if file:
         kind: Kind = "chat" if _CHAT.search(name) else "base"
@@ -175,9 +182,8 @@ def _describe_folder(
     folder: Path, name: str, source: str, revision: str, known: Mapping[str, ModelRow], where: str
 ) -> list[ModelRow]:
     """Return the row of a model from its description, after the row of an adapter's base."""
-    if (folder / ADAPTER_CONFIG).is_file() and not (folder / "config.json").is_file():
-        named = str(read_object(folder / ADAPTER_CONFIG).get("base_model_name_or_path") or "")
-        base = named if HUB_NAME.fullmatch(named) and not Path(named).is_dir() else str(find_base(folder))
+    if is_adapter(folder):
+        base = name_adapted(folder, known)
         log.info("%s is an adapter of %s", source, base)
         *before, below = find_rows(base, known, f"{where}, base of {source}")
         row = replace(below, name=name, source=source, revision=revision, adapter_of=below.name, **_OWN)
@@ -191,14 +197,18 @@ def _describe_folder(
     both = {**text, **config} if isinstance(text, dict) else config
     dtype = both.get("dtype") or both.get("torch_dtype")
     design = str(config.get("model_type", ""))
-    card = _read_card(folder)
-    above = card.get("base_model")
-    above = above[0] if isinstance(above, list) and above else above
-    kind: Kind = "chat" if _has_template(folder) and (above or _CHAT.search(name)) else "base"
-    base_of = next((each.name for each in known.values() if kind == "chat" and each.source == above), "")
+    kind = tell_kind(folder, name)
+    above = _find_above(folder) if kind == "chat" else ""
+    base_of = next((each.name for each in known.values() if above and each.source == above), "")
     known_dtype = dtype if dtype in DTYPES else "float32"
-    parameters, family = shape.parameters if shape else None, _FAMILIES.get(design, design)
+    parameters, family = shape.parameters if shape else None, name_family(design)
     return [ModelRow(name, family, source, revision, kind, base_of, parameters, None, known_dtype)]
+
+
+def _find_above(folder: Path) -> str:
+    """Return the model that a card says a model was made from."""
+    above = _read_card(folder).get("base_model")
+    return str((above[0] if isinstance(above, list) and above else above) or "")
 
 
 def _read_card(folder: Path) -> dict[str, Any]:

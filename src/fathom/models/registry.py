@@ -1,7 +1,7 @@
 """The model registry, `config/models.tsv`: models from the hub, from local folders or behind servers."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -15,7 +15,7 @@ from fathom.io.bounded_requests import clean_text
 from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import Row, scan_rows
 from fathom.io.names import NAME
-from fathom.io.places import find_own
+from fathom.models.folders import GGUF, is_gguf
 from fathom.models.quantization import QUANTIZATIONS
 
 Kind = Literal["base", "chat"]
@@ -25,6 +25,14 @@ PICKLED = "pickled"
 
 # families trained with a BOS token before every text, even if a copy of their tokenizer does not add it
 BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "gemma-2", "gemma-3"})
+# families whose names differ from transformers' model types
+_FAMILIES = {"gemma2": "gemma-2", "gemma3": "gemma-3", "gemma3_text": "gemma-3"}
+CHAT = "@chat"
+"""Ending of a name whose model is asked inside its chat template."""
+_HUB_NAME = re.compile(
+    r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.(?i:gguf))(?<!\.(?i:json)))"
+    r"(/(?P<file>[\w.+-]+\.gguf))?(@(?P<revision>[\w./-]+))?"
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,45 @@ class ModelRow:
     @property
     def add_bos(self) -> bool | None:
         """True if the family needs a BOS token; None leaves it to the tokenizer."""
-        return True if self.family in BOS_FAMILIES else None
+        return needs_bos(self.family)
+
+
+class Address(NamedTuple):
+    """Where a model is served: URL without a slash at its end, and the model's name at the server."""
+
+    url: str
+    name: str
+
+
+class HubName(NamedTuple):
+    """A model on the hub: its id, a GGUF file or nothing, a commit, branch or tag or nothing."""
+
+    id: str
+    file: str
+    revision: str
+
+    @property
+    def source(self) -> str:
+        """The column `source` of its row."""
+        return f"{self.id}/{self.file}" if self.file else self.id
+
+
+class Reading(NamedTuple):
+    """What a name means: `name` without `@chat`, whether that was there, and what it is the name of."""
+
+    name: str
+    chat: bool
+    found: ModelRow | Path | Address | HubName
+
+
+def name_family(model_type: str) -> str:
+    """Return the family of models of one of transformers' types."""
+    return _FAMILIES.get(model_type, model_type)
+
+
+def needs_bos(family: str) -> bool | None:
+    """Return True if a family needs a BOS token; None leaves it to the tokenizer."""
+    return True if family in BOS_FAMILIES else None
 
 
 def read_registry(path: Path | str) -> dict[str, ModelRow]:
@@ -144,13 +190,80 @@ def _simplify(name: str) -> str:
     return "".join(each for each in name.casefold() if each.isalnum())
 
 
-def find_row(name: str) -> tuple[ModelRow, Path] | None:
-    """Return a model's entry in the table of the working folder, else in Fathom's own; None without one."""
-    table = find_own("config/models.tsv")
-    entries = read_registry(table)
-    if "/" not in name and ModelName.parse(name).plain not in entries:
-        name = match_name(name, entries, str(table)) if list_fitting(name, entries) else name
-    return (find_model(entries, name, table), table) if ModelName.parse(name).plain in entries else None
+def read_name(typed: str, known: Mapping[str, ModelRow], where: str) -> Reading:
+    """Return what a model's name means; the one place that decides it.
+
+    A row of this name comes first, then a folder or GGUF file, the row that was made for this name, the
+    address of a server, an id of the hub (its row in `known`, if there is one), a row that begins so.
+
+    Raises
+    ------
+    InputError
+        If it means nothing, or several rows.
+    """
+    name, chat = split_chat(typed)
+    return Reading(name, chat, _read_plain(name, known, where))
+
+
+def _read_plain(name: str, known: Mapping[str, ModelRow], where: str) -> ModelRow | Path | Address | HubName:
+    if name in known:
+        return known[name]
+    if is_local(name):
+        return Path(name).expanduser()
+    if row := find_known(name, known):
+        return row
+    if is_address(name):
+        return parse_address(name)
+    if _START.match(name) and not name.startswith("/"):
+        what = f"no model has such an address: {hide_secrets(name)}"
+        raise InputError(what, where, "http://ADDRESS/v1#NAME")
+    if there := parse_hub_name(name):
+        return there
+    if "/" in name or name.startswith((".", "~")) or name.lower().endswith((GGUF, ".json")):
+        hint = "check the path; on the hub: OWNER/NAME, OWNER/NAME@REVISION or OWNER/NAME/FILE.gguf"
+        raise InputError(f"there is no folder or GGUF file {name}", where, hint)
+    start, mark, revision = name.partition("@")
+    if mark:
+        sources = [known[each].source for each in list_fitting(start, known)]
+        source = sources[0] if len(sources) == 1 and parse_hub_name(sources[0]) else "OWNER/NAME"
+        hint = f"a revision follows an id on the hub: {source}@{revision or 'REVISION'}"
+        raise InputError(f"there is no model {name!r}", where, hint)
+    return known[match_name(name, known, where)]
+
+
+def parse_hub_name(name: str) -> HubName | None:
+    """Return the parts of an id of the hub, perhaps with a GGUF file and a revision; None if it is none."""
+    match = _HUB_NAME.fullmatch(name)
+    return HubName(match["id"], match["file"] or "", match["revision"] or "") if match else None
+
+
+def split_chat(name: str) -> tuple[str, bool]:
+    """Return a name without `@chat`, and whether that was there."""
+    plain = name.removesuffix(CHAT)
+    return plain, plain != name
+
+
+def is_local(name: str) -> bool:
+    """Say whether a name is that of an existing folder or GGUF file."""
+    path = Path(name).expanduser()
+    return path.is_dir() or (path.is_file() and is_gguf(path))
+
+
+def find_known(name: str, known: Mapping[str, ModelRow]) -> ModelRow | None:
+    """Return the row that was made for a name, or that of an id of the hub; None without one.
+
+    Of several rows of a repository it is the namesake.
+    """
+    if made := next((each for each in known.values() if each.asked == name), None):
+        return made
+    if not (there := parse_hub_name(name)):
+        return None
+    same = [each for each in known.values() if each.source == there.source]
+    if there.revision:
+        return next((each for each in same if each.revision == there.revision), None)
+    same = [each for each in same if "@" not in each.asked]  # which is that of a branch or tag
+    namesakes = [each for each in same if each.name == there.id.partition("/")[2]]
+    return namesakes[0] if namesakes else same[0] if len(same) == 1 else None
 
 
 def find_model(entries: dict[str, ModelRow], name: str, path: Path | str) -> ModelRow:
@@ -158,13 +271,17 @@ def find_model(entries: dict[str, ModelRow], name: str, path: Path | str) -> Mod
     asked = ModelName.parse(name)
     if asked.chat:
         entry = find_model(entries, asked.plain, path)
-        if entry.kind != "chat":
-            hint = "score it without a chat template"
-            raise InputError(f"{entry.name!r} is not a chat model", str(path), hint)
+        check_chat(entry.name, entry.kind, str(path))
         return replace(entry, name=name, chat_template=True)
     if name not in entries:
         raise InputError(f"unknown model {name!r}", str(path), suggest(name, entries))
     return entries[name]
+
+
+def check_chat(name: str, kind: str, where: str) -> None:
+    """Raise `InputError` if a model that is asked inside its chat template is none of kind chat."""
+    if kind != "chat":
+        raise InputError(f"{name!r} is not a chat model", where, "score it without a chat template")
 
 
 def find_folder(entry: ModelRow, registry: Path | str) -> Path | None:
@@ -210,13 +327,6 @@ _START = re.compile(r"\s*([a-z][a-z0-9+.-]+:/{1,2}|//)", re.IGNORECASE)
 _SECRET = re.compile(r"[?@;]")
 """Characters of logins and queries that no plain address or model name has."""
 _SECRET_ENDING = re.compile(r"[?#;].*", re.DOTALL)
-
-
-class Address(NamedTuple):
-    """Where a model is served: URL without a slash at its end, and the model's name at the server."""
-
-    url: str
-    name: str
 
 
 def is_address(source: str) -> bool:

@@ -17,7 +17,7 @@ from fathom.io.bounded_requests import read_key
 from fathom.io.files import read_json
 from fathom.jobs.services import RefusedRequestError, RequestLimits, Service
 from fathom.models.folders import load_tokenizer
-from fathom.models.loading import Pointer, check_fingerprint
+from fathom.models.loading import Pointer, check_fingerprint, find_bos_rule
 from fathom.models.open_model import OpenModel
 from fathom.models.registry import KEY_VARIABLE, Address, parse_address
 from fathom.models.served_answers import (
@@ -136,7 +136,8 @@ def point_to_server(
     if tokenizer is not None:
         load_tokenizer(tokenizer)
     folder, server = tokenizer.resolve() if tokenizer else Path(), f"{address.url}#{address.name}"
-    pointer = Pointer(address.name, folder, revision=said.text, dtype="", server=server)
+    rule = find_bos_rule(folder) if tokenizer else None
+    pointer = Pointer(address.name, folder, revision=said.text, dtype="", server=server, add_bos=rule)
     return replace(pointer, fingerprint=check_fingerprint(pointer))
 
 

@@ -31,6 +31,7 @@ from fathom.io.places import RUNS
 from fathom.io.reports import Join, read_report
 from fathom.jobs.program import require_extra
 from fathom.models.named import find_rows
+from fathom.models.registry import CHAT, split_chat
 from fathom.planning.caches import place_caches
 from fathom.planning.failures import FILE, find_obstacles
 from fathom.planning.folder_names import drop_nameless
@@ -434,7 +435,10 @@ def _name_model(asked: str, rows: PinnedModels) -> str:
     found = find_rows(asked, rows.rows, f"--models, {rows.table}")
     for row in found:
         rows.add(row)
-    return found[-1].name if found[-1].name in rows.known else asked
+    name = found[-1].name
+    if name not in rows.known:
+        return asked
+    return f"{name}{CHAT}" if split_chat(asked)[1] else name
 
 
 def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None = None) -> None:

@@ -14,8 +14,17 @@ from fathom.io.names import NAME
 from fathom.io.places import RUNS, find_own
 from fathom.jobs.program import log
 from fathom.models.folders import GGUF
-from fathom.models.named import find_rows, is_local, place_rows, write_models
-from fathom.models.registry import ModelRow, is_address, list_fitting, read_registry
+from fathom.models.named import find_rows, place_rows, write_models
+from fathom.models.registry import (
+    CHAT,
+    ModelRow,
+    find_known,
+    is_address,
+    is_local,
+    list_fitting,
+    read_registry,
+    split_chat,
+)
 
 _NAMING = (
     ("pairs", "tokenizer"),
@@ -38,7 +47,6 @@ _REPEATING = (
     ("ranking", "corpus_table", "models", "*"),
 )
 """Keys that refer to these models; under `against` both keys and values are models."""
-_CHAT = "@chat"
 
 Say = Callable[[str], object]
 Change = Callable[[str, str], str]
@@ -162,21 +170,23 @@ class _Names:
         """Return the row of a name, pinned if new; text that cannot be a model is unchanged."""
         if (found := self.recall(key, text)) != text:
             return found
-        name, ending = _split_chat(text)
+        name, is_chat = split_chat(text)
         rows = self._models.rows
         if name in rows or _is_made(name, self._made) or not _is_name(name, rows):
             return text
         where = f"{key}, {self._source}"
-        found = self._look_up(name, where) if self._say else self._require_pinned(name, where)
+        found = self._look_up(text, where) if self._say else self._require_pinned(name, where)
         self._given[name] = found
-        return found + ending
+        return f"{found}{CHAT}" if is_chat else found
 
     def recall(self, key: str, text: str) -> str:
         """Return the row of a name that was found before, or of a model derived from it."""
-        name, ending = _split_chat(text)
+        name, is_chat = split_chat(text)
         fitting = (each for each in self._given if name == each or name.startswith(f"{each}+"))
         given = max(fitting, key=len, default="")
-        return self._given[given] + name.removeprefix(given) + ending if given else text
+        if not given:
+            return text
+        return self._given[given] + name.removeprefix(given) + (CHAT if is_chat else "")
 
     def _look_up(self, name: str, where: str) -> str:
         rows = find_rows(name, self._models.rows, where)
@@ -192,16 +202,12 @@ class _Names:
 
     def _require_pinned(self, name: str, where: str) -> str:
         rows = self._models.rows
-        found = [each.name for each in rows.values() if each.asked == name] or list_fitting(name, rows)
+        row = find_known(name, rows)
+        found = [row.name] if row else list_fitting(name, rows)
         if len(found) != 1:
             what = f"{name} is not in the run's table of models, {self._models.own}"
             raise InputError(what, where, "plan the run again")
         return found[0]
-
-
-def _split_chat(text: str) -> tuple[str, str]:
-    name = text.removesuffix(_CHAT)
-    return name, text[len(name) :]
 
 
 def _is_made(name: str, made: Collection[str]) -> bool:
@@ -210,7 +216,9 @@ def _is_made(name: str, made: Collection[str]) -> bool:
 
 def _is_name(name: str, rows: Mapping[str, ModelRow]) -> bool:
     """Say whether a text may name a model by other than its row: an id, a path, a short name."""
-    if "/" in name or name.lower().endswith(GGUF) or is_local(name) or is_address(name):
+    if "/" in name or name.lower().endswith((GGUF, ".json")) or is_local(name) or is_address(name):
+        return True
+    if "@" in ModelName.parse(name).base:  # no name of a model that a run makes
         return True
     return re.fullmatch(NAME, name) is not None and len(list_fitting(name, rows)) == 1
 

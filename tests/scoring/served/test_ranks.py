@@ -1,6 +1,8 @@
 """Scoring by a server: the same ranks as with the weights; what needs the weights is refused."""
 
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,12 @@ from tests.scoring.served.scoring import PAIRS, QUICK, count_sentences, score, s
 from tests.scoring.served.stub_server import NAME
 from tests.tables import write_models
 
+from fathom.commands.score import open_served
 from fathom.config.scoring import Scoring
 from fathom.config.served import Served
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES, TOP_SCORES
-from fathom.io.files import read_json, write_json_lines
+from fathom.io.files import read_json, write_json, write_json_lines
 from fathom.io.tables import read_table
 from fathom.models.fetching import find_pointer, locate_model, locate_pointer
 from fathom.models.loading import load_model
@@ -208,6 +211,18 @@ def test_an_address_where_weights_are_read_names_the_command_that_takes_it(pairs
     with refuses("not the address") as caught:
         find_pointer("http://me:secret@host/v1#x")
     assert "secret" not in str(caught.value)
+
+
+def test_an_address_is_read_as_other_names_are(stub, folder, tmp_path):
+    tokenizer = Path(shutil.copytree(folder, tmp_path / "tokenizer"))
+    values = read_json(tokenizer / "config.json")
+    write_json(tokenizer / "config.json", {**values, "model_type": "mistral"})
+    model = open_served(f"{stub.url}#{NAME}@chat", str(tokenizer), {})
+    assert (model.address.name, model.pointer.chat_template, model.pointer.add_bos) == (NAME, True, True)
+    with refuses("chat template", "--tokenizer"):
+        open_served(f"{stub.url}#{NAME}@chat", None, {})
+    plain = open_served(f"{stub.url}#{NAME}", str(folder), {}).pointer
+    assert (plain.name, plain.chat_template, plain.add_bos) == (NAME, False, None)
 
 
 def test_the_command_shows_what_would_be_sent_and_scores(stub, pairs, folder):

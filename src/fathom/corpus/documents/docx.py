@@ -184,6 +184,7 @@ def _make_text(root: Any, relations: set[str]) -> None:
     from lxml import etree
 
     _show_formulas(root)
+    _show_pictures(root, relations)
     _show_objects(root)
     for field in [*root.iter(*_UNWRAPPED)]:
         _unwrap(field)
@@ -209,6 +210,16 @@ def _show_formulas(root: Any) -> None:
     for code in [*root.iter(f"{_W}instrText")]:
         if (code.text or "").split()[:1] == ["EQ"]:
             _replace(code, GAP, is_in_run=True)
+
+
+def _show_pictures(root: Any, relations: set[str]) -> None:
+    """Relate pictures without a file to something: mammoth shows a mark for each, and no file is read."""
+    for picture in [*root.iter(f"{_DRAWING}blip")]:
+        if relations.isdisjoint(picture.get(f"{_RELATIONS}{name}") for name in ("embed", "link")):
+            if relations:
+                picture.set(f"{_RELATIONS}embed", min(relations))
+            else:
+                picture.getparent().remove(picture)
 
 
 def _show_objects(root: Any) -> None:

@@ -175,7 +175,7 @@ class _Names:
         """Return the row of a name that was found before, or of a model derived from it."""
         name, ending = _split_chat(text)
         fitting = (each for each in self._given if name == each or name.startswith(f"{each}+"))
-        given = max(fitting, key=len, default="")
+        given = max(fitting, default="")  # the longest: all are beginnings of one name
         return self._given[given] + name.removeprefix(given) + ending if given else text
 
     def _look_up(self, name: str, where: str) -> str:

@@ -111,8 +111,8 @@ def test_the_main_part_of_a_docx_is_where_its_package_says(target):
 
 
 _PICTURE = (
-    "<w:drawing><d:{frame}><a:graphic><a:graphicData><p:pic><p:blipFill><a:blip {relation}/></p:blipFill></p:pic>"
-    "</a:graphicData></a:graphic></d:{frame}></w:drawing>"
+    "<w:drawing><d:{frame}><a:graphic><a:graphicData><p:pic><p:blipFill><a:blip {relation}/>"
+    "</p:blipFill></p:pic></a:graphicData></a:graphic></d:{frame}></w:drawing>"
 )
 
 

@@ -16,7 +16,7 @@ from fathom.io.files import read_json, write_json_lines
 from fathom.io.tables import read_table
 from fathom.models.folders import save_model
 from fathom.scoring.pair_files import read_pairs
-from fathom.statistics.summaries import describe_ranks, format_rank
+from fathom.statistics.summaries import describe_ranks, format_value
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_bad_input_gives_one_message(files: Path, arguments: list[str], message:
 
 
 def test_ranks_in_words() -> None:
-    assert format_rank(9.96, 1, 12.34) == "10.0 [1.0, 12.3]"
-    assert format_rank(1234.5, 100, 2000) == "1,234 [100, 2,000]"
-    assert format_rank(3, float("nan"), 4) == "3.0"
-    assert format_rank(-135.2, float("nan"), 4) == "-135"
+    assert format_value("rank", 9.96, 1, 12.34) == "10.0 [1.0, 12.3]"
+    assert format_value("rank", 1234.5, 100, 2000) == "1,234 [100, 2,000]"
+    assert format_value("rank", 3, float("nan"), 4) == "3.0"
+    assert format_value("rank", -135.2, float("nan"), 4) == "-135"

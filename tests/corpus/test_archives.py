@@ -25,6 +25,8 @@ _NAMES = " ".join(
         "o": "urn:schemas-microsoft-com:office:office",
         "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006",
         "d": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
+        "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
+        "p": "http://schemas.openxmlformats.org/drawingml/2006/picture",
     }.items()
 )
 
@@ -106,6 +108,31 @@ def test_the_main_part_of_a_docx_is_where_its_package_says(target):
     relations = _relate("officeDocument", target)
     data = make_zip({"_rels/.rels": relations, "word/document2.xml": _make_body(_run(_FIRST))})
     assert read_docx(data, _LIMIT).sections[0].text == _FIRST
+
+
+_PICTURE = (
+    "<w:drawing><d:{frame}><a:graphic><a:graphicData><p:pic><p:blipFill><a:blip {relation}/>"
+    "</p:blipFill></p:pic></a:graphicData></a:graphic></d:{frame}></w:drawing>"
+)
+
+
+@pytest.mark.parametrize("frame", ["inline", "anchor"])
+@pytest.mark.parametrize("relation", ['r:embed="a"', 'r:embed="gone"', 'r:link="gone"', ""])
+def test_a_picture_of_a_docx_leaves_a_mark_inside_a_sentence_though_its_file_is_missing(frame, relation):
+    picture = _PICTURE.format(frame=frame, relation=relation)
+    inner = f"<w:r><w:t>The log is </w:t>{picture}<w:t> in its tables.</w:t></w:r></w:p><w:p>{_run(_FIRST)}"
+    content = _read_docx(
+        _make_body(f"{inner}<w:r>{picture}</w:r></w:p><w:p><w:r>{picture}</w:r></w:p><w:p>{_run(_SECOND)}"),
+        **{"word/_rels/document.xml.rels": _relate("image", "media/a.png").encode()},
+    )
+    assert content.sections[0].text == f"The log is {GAP} in its tables.\n\n{_FIRST}\n\n{_SECOND}"
+    assert content.gaps == 1
+
+
+def test_a_picture_of_a_docx_without_any_relations_leaves_a_mark():
+    picture = _PICTURE.format(frame="inline", relation='r:embed="gone"')
+    content = _read_docx(_make_body(f"{_run('The log is ')}<w:r>{picture}</w:r>{_run(' in its tables.')}"))
+    assert content.sections[0].text == f"The log is {GAP} in its tables." and content.gaps == 1
 
 
 def test_a_drawing_between_sentences_of_a_docx_leaves_no_mark():

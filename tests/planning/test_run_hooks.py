@@ -49,7 +49,7 @@ def workflow(tmp_path, monkeypatch):
         resource_settings=SimpleNamespace(default_resources={}), workdir_init=str(tmp_path),
         dag_settings=SimpleNamespace(targets=["all"]), start_time=datetime.now(),
         dag=SimpleNamespace(needrun_jobs=lambda: iter([make_job("score_model", model="gpt2")])),
-        scheduler=SimpleNamespace(job_rate_limiter=None, failed=[]),
+        scheduler=SimpleNamespace(job_rate_limiter=None, failed=[], run=lambda jobs, executor=None: None),
     )  # fmt: skip
 
 
@@ -125,6 +125,34 @@ def test_partitions_shorter_than_the_profile_says_stop_a_run(
     assert ended.value.code == 1
     for part in (str(path), f"{whose} a job at most 1,440 minutes", "2,880", "set max_minutes"):
         assert part in said, part
+
+
+def test_a_group_asks_for_no_more_time_than_the_cluster_gives(hooks, workflow):
+    """Ten jobs, four side by side: on the third attempt three times 240 minutes."""
+    from snakemake.jobs import GroupJob
+    from snakemake.resources import Resource, Resources
+
+    dag = SimpleNamespace(
+        workflow=SimpleNamespace(local_exec=False, attempt=1, execution_settings=SimpleNamespace(attempt=1))
+    )
+    one = SimpleNamespace(dag=dag, pipe_group=None, resources={"runtime": 240, "side_by_side": 1})
+    given = []
+    workflow.scheduler.run = lambda jobs, executor=None: given.extend(
+        job.resources["runtime"] for job in jobs
+    )
+
+    def submit():
+        alone = SimpleNamespace(is_group=lambda: False, resources={"runtime": 480})
+        group = GroupJob("matches", [one] * 10, Resources({"side_by_side": Resource("side_by_side", 4)}))
+        group.toposorted = [[one] * 10]
+        workflow.scheduler.run([group, alone])
+        return [given.pop(0) for _ in range(2)]
+
+    hooks.start()
+    assert submit() == [720, 480]
+    workflow.resource_settings.default_resources["max_minutes"] = SimpleNamespace(raw="600")
+    hooks.start()
+    assert submit() == [600, 480]
 
 
 def test_failed_jobs_are_explained_and_optional_models_go_on(hooks, workflow, tmp_path, monkeypatch):

@@ -358,17 +358,22 @@ def read_answer_files(
 
 
 def write_answer(answer: CheckedAnswers, source: str, output: Path, faults: Path) -> None:
-    """Write valid entries as JSON lines, and every broken rule as a row of a CSV table."""
-    entries = (
-        {"category": entry.category, "prompt": entry.prompt, "target": entry.target, "source": source}
-        for entry in answer.valid
-    )
-    write_json_lines(output, entries)
+    """Write valid entries as JSON lines, and every broken rule as a row of a CSV table.
+
+    Raise `InputError` if no entry is valid, once that table is written.
+    """
     rows = [
         (fault.file, fault.line or None, fault.entry or None, fault.rule, fault.text)
         for fault in answer.faults
     ]
     write_rows(faults, rows, REQUEST_FAULTS)
+    if not answer.valid:
+        raise InputError("no entry of the answers follows the rules", str(faults), "this table says why")
+    entries = (
+        {"category": entry.category, "prompt": entry.prompt, "target": entry.target, "source": source}
+        for entry in answer.valid
+    )
+    write_json_lines(output, entries)
 
 
 ANTHROPIC, ANTHROPIC_KEY = "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"

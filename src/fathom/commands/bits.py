@@ -56,7 +56,7 @@ def add_verb(into: "verbs.Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read the texts, measure one model after the other, print a table; write the folder."""
     from fathom.corpus.held_out import limit_texts
-    from fathom.corpus.own_texts import read_texts
+    from fathom.corpus.own_texts import HUB, find_door, read_texts
     from fathom.explorer.bits_page import write_bits_page
     from fathom.io.files import require_empty, write_atomically
     from fathom.jobs.program import require_extra
@@ -66,6 +66,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.output:
         require_empty(arguments.output, "--output")
     settings = _read_settings(arguments)
+    for source in arguments.texts:  # before a model is fetched
+        if not source.startswith(HUB):
+            find_door(source)
     models = _find_models(arguments)
     columns = {"text": arguments.text} if arguments.text else {}
     texts, sources = read_texts(arguments.texts, columns, settings.max_characters)

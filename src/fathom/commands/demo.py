@@ -25,7 +25,7 @@ def add_verb(into: "verbs.Verbs") -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fetch the pretrained model, run the workflow, print the table, and say where the page is."""
+    """Fetch the pretrained model, run the workflow, and print the table with the path of the page."""
     from fathom.commands.main import main
     from fathom.io.places import find_root, shorten_path
     from fathom.jobs.program import require_extra
@@ -41,4 +41,3 @@ def run(arguments: argparse.Namespace) -> None:
     if code:
         sys.exit(code)
     main(["summary", _RUN])
-    print("\nOpen results/demo/index.html in a browser: the answer, and every pair behind it.")

@@ -55,14 +55,14 @@ def add_verb(into: "verbs.Verbs") -> None:
     )
     parser.add_argument(
         "--bits",
-        type=float,
+        type=verbs.read_finite,
         nargs="+",
         metavar="BITS",
         help="with --separate: differences in bits to detect; 0.1 0.25 0.5 1",
     )
     parser.add_argument(
         "--factors",
-        type=float,
+        type=verbs.read_finite,
         nargs="+",
         metavar="FACTOR",
         help="with --separate: ratios of geometric mean ranks to detect, in place of bits; in a run without"
@@ -90,9 +90,11 @@ def run(arguments: argparse.Namespace) -> None:
         separate(arguments)
         return
     from fathom.io.places import find_own
+    from fathom.planning.model_memory import read_cards
     from fathom.planning.plans import Request, find_snakefile, make_plan
 
     require_extra("workflow", "fathom plan")
+    read_cards(arguments.gpu_cards, "--gpu-cards")
     snakefile = find_snakefile(arguments.snakefile)
     request = Request(
         snakefile,

@@ -13,7 +13,9 @@ def add_verb(into: "verbs.Verbs") -> None:
     """Add `fathom questions`."""
     parser = verbs.add_verb(into, "questions", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="folder of a run: results/RUN")
-    parser.add_argument("--most", type=int, default=2, help="most questions of each form and level; 2")
+    parser.add_argument(
+        "--most", type=verbs.count_from_one, default=2, help="most questions of each form and level; 2"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

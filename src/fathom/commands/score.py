@@ -122,18 +122,18 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.statistics.summaries import describe_ranks
 
     require_extra("models", "fathom score")  # behind a server, too: lemmas decide which targets are rivals
-    for path in arguments.pairs:  # before a model is fetched
-        require_file(path)
+    benchmarks = [read_pairs(require_file(path)) for path in arguments.pairs]  # before a model is fetched
+    if arguments.output:
+        name_files(arguments.pairs, arguments.output, arguments.report)
     model = _open(arguments)
     if isinstance(model, ServedModel) and arguments.dry_run:
-        benchmarks = [read_pairs(path) for path in arguments.pairs]
         print(json.dumps(describe_plan(model, benchmarks), indent=2))
         return
     outputs = arguments.output or [name_beside(path, model.pointer.name) for path in arguments.pairs]
     files = name_files(arguments.pairs, outputs, arguments.report)
     found = score_files(model, files)
-    for file, scores in zip(files, found, strict=True):
-        print(f"{file.pairs}: {describe_ranks(scores, read_pairs(file.pairs))}; scores in {file.scores}")
+    for file, scores, pairs in zip(files, found, benchmarks, strict=True):
+        print(f"{file.pairs}: {describe_ranks(scores, pairs)}; scores in {file.scores}")
 
 
 def open_here(pointer: "Pointer", settings: "Scoring", arguments: argparse.Namespace) -> "OpenModel":

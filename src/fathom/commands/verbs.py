@@ -1,6 +1,7 @@
 """Adding a verb to the command."""
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
@@ -53,6 +54,17 @@ def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
 def cut_help(about: str) -> str:
     """Return the first sentence of a text, without its full stop."""
     return about.partition(".\n")[0].removesuffix(".")
+
+
+def read_finite(text: str) -> float:
+    """Return a finite number; for options."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return number
 
 
 def count_from_one(text: str) -> int:

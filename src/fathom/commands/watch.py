@@ -52,8 +52,12 @@ def add_verb(into: "verbs.Verbs") -> None:
         help="test keywords by bits of knowledge (default if pairs have two keywords) or by the "
         "log-probability of their targets, which also depends on style",
     )
-    parser.add_argument("--idle", type=float, help="end after this many seconds without a new checkpoint")
-    parser.add_argument("--every", type=float, default=10.0, help="seconds between checks of the folder; 10")
+    parser.add_argument(
+        "--idle", type=verbs.read_finite, help="end after this many seconds without a new checkpoint"
+    )
+    parser.add_argument(
+        "--every", type=verbs.read_finite, default=10.0, help="seconds between checks of the folder; 10"
+    )
     add_scoring_options(parser)
 
 
@@ -78,11 +82,12 @@ def run(arguments: argparse.Namespace) -> None:
     settings = read_scoring(arguments)
     folder = Path(arguments.folder).absolute()
     output = arguments.output or folder.with_name(f"{folder.name}.watch")
+    pairs = require_file(arguments.pairs)  # before a model is fetched
     base = find_pointer(arguments.base) if arguments.base else None
     name = f"base {base.name.rpartition('/')[2]}" if base else ""
 
     open_model = partial(open_here, settings=settings, arguments=arguments)
-    watch = Watch(require_file(arguments.pairs), output.absolute(), name, open_model, arguments.by)
+    watch = Watch(pairs, output.absolute(), name, open_model, arguments.by)
     if arguments.fail_on and not watch.plan.sentences.can_be_named.any():
         raise InputError("these pairs cannot tell keywords apart", "--fail-on", watch.plan.describe())
     log.info(

@@ -127,7 +127,10 @@ def read_texts(
             prefix = f"{source}: " if len(sources) > 1 else ""
             rows.append((f"{prefix}{doc_id}", f"{prefix}{file}", text))
         if len(rows) == before:
-            raise InputError("there is no text but duplicates", source, f"{dict(left_out)}")
+            reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(left_out.items()))
+            raise InputError(
+                "there is no text to measure", source, f"left out: {reasons}" if reasons else "it is empty"
+            )
         counts = dict(sorted(left_out.items()))
         reports.append({**told, "documents": len(rows) - before, "left_out": counts})
     schema = dict.fromkeys(("doc_id", "file", "text"), pl.String)

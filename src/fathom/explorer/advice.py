@@ -12,10 +12,10 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.explorer.run import NO_RANKING, ORDERS, SUMMARY, Benchmark, Order, Row, Run, choose_order
 from fathom.io.names import show_count
-from fathom.statistics.aggregates import measure_values
+from fathom.statistics.aggregates import MEAN, measure_values
 from fathom.statistics.clustered_tests import measure_influence
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import BITS_PER_BYTE, RIVAL_RANK
+from fathom.statistics.metrics import BITS_PER_BYTE, RANK, RIVAL_RANK
 from fathom.statistics.sizing import POWERS, Variances, count_keywords, estimate_variances
 
 Array = NDArray[np.float64]
@@ -39,10 +39,10 @@ TOO_MANY = 100_000
 class Unsettled(NamedTuple):
     """Two models that are not significantly different, and the pairs that would settle it.
 
-    `gap`: ratio of what they are ordered by, the worse one's over the better one's; of knowledge in bits the
-    better one's less the worse one's. `pairs`: how many find a difference of this size in 80 % of such
-    benchmarks; None if more than TOO_MANY, or unknown from the pilot. `keywords`: those that these pairs
-    belong to, or documents where there are no two keywords.
+    `gap`: ratio of what they are ordered by, at least 1 where the better one is ahead; of means, such as
+    those of bits, the better one's less the worse one's. `pairs`: how many find a difference of this size in
+    80 % of such benchmarks; None if more than TOO_MANY, or unknown from the pilot. `keywords`: those that
+    these pairs belong to, or documents where there are no two keywords.
     """
 
     better: str
@@ -101,7 +101,7 @@ def find_unsettled(
         # the smallest p of all must reach this share of the error
         needed = _count_needed(gaps, clusters, 1 - ERROR / len(comparisons))
         gap = float(gaps.mean())
-        found.append(Unsettled(*pair, gap if order.is_knowledge else math.exp(gap), *needed))
+        found.append(Unsettled(*pair, gap if order.statistic is MEAN else math.exp(gap), *needed))
     return sorted(found, key=lambda each: (each.pairs or math.inf, each.better, each.worse))
 
 
@@ -132,13 +132,14 @@ def find_unknown_keywords(
 ) -> list[UnknownKeyword]:
     """Return keywords with enough pairs that no model knows, the least known first.
 
-    That is those whose best rank is above the limit, or on which no model has more than 0 bits.
+    That is those whose best rank is above the limit, or on which no model has more than 0 bits; none by
+    other metrics.
     """
     values, pairs = benchmark.select_values(order.metric)
-    if not values or not len(pairs):
+    limit = find_limit(benchmark, order, settings)
+    if limit is None or not values or not len(pairs):
         return []
-    models, trim = list(values), (settings or Summary()).trim
-    sign, limit = order.metric.sign, find_limit(benchmark, order, settings)
+    models, trim, sign = list(values), (settings or Summary()).trim, order.metric.sign
     names, codes, sizes = np.unique(pairs["keyword"].to_numpy(), return_inverse=True, return_counts=True)
     groups = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
     found = []
@@ -154,13 +155,15 @@ def find_unknown_keywords(
     return sorted(found, key=lambda each: (sign * each.value, each.keyword))
 
 
-def find_limit(benchmark: Benchmark, order: Order, settings: Summary | None = None) -> float:
-    """Return the value beyond which a model knows a keyword.
+def find_limit(benchmark: Benchmark, order: Order, settings: Summary | None = None) -> float | None:
+    """Return the value beyond which a model knows a keyword; None for a metric that has none.
 
     That is 0 bits; or UNKNOWN_RANK, among a few candidates what guessing gives: no rank is as high there.
     """
     if order.is_knowledge:
         return 0.0
+    if order.metric.unit != RANK.unit:
+        return None
     ceiling = benchmark.measure_ceiling() if order.metric is RIVAL_RANK else None
     if ceiling is None:
         return float(UNKNOWN_RANK)
@@ -246,9 +249,9 @@ def advise(run: Run) -> list[str]:
             lines.append(
                 f"{where}: {show_count(len(unknown), 'keyword')} that no model knows ({names}{more})."
             )
+        manner = "knowledge" if order.is_knowledge else order.metric.label
         lines += [
-            f"{where}: {each.by_order} is ahead by {'knowledge' if order.is_knowledge else 'rank'},"
-            f" {each.by_text} by bits per byte."
+            f"{where}: {each.by_order} is ahead by {manner}, {each.by_text} by bits per byte."
             for each in find_disagreements(benchmark, run.rows.get(SUMMARY, []), order)
             if each.apart
         ]

@@ -119,7 +119,7 @@ def _speak_of_scores(best: str) -> Words:
         every=f"{_EVERY}{{has}} the {best} {{label}}.",
         some=f"{first}; {_NOT_FROM_IT}",
         tied=_OF_RANKS.tied,
-        name=lambda order, _: order.label,
+        name=lambda order, variant: f"{order.label} of {variant} targets" if variant else order.label,
     )
 
 
@@ -381,6 +381,8 @@ def describe_answers(benchmark: Ranks, benchmarks: Sequence[Ranks], origins: Ori
     last = [known] if known else []
     found = {
         name: {
+            "unit": order.metric.unit,
+            "low": order.metric.low_is_best,
             "ceiling": benchmark.rankings[name].ceiling,
             "ranking": [list(ranked) for ranked in benchmark.rankings[name].models],
             "comparisons": [list(compared) for compared in benchmark.rankings[name].comparisons],
@@ -388,7 +390,7 @@ def describe_answers(benchmark: Ranks, benchmarks: Sequence[Ranks], origins: Ori
             "further": list_pieces(add_to_answer(benchmark, name)),
             "details": [list_pieces(detail) for detail in [*explain(benchmark, name, benchmarks), *last]],
         }
-        for name in benchmark.orders
+        for name, order in benchmark.orders.items()
         if name in benchmark.rankings
     }
     alone = {} if found else {"answer": list_pieces(answer(benchmark, next(iter(benchmark.orders))))}

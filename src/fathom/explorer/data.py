@@ -39,7 +39,7 @@ from fathom.io.contracts import list_contracts
 from fathom.io.run_path import RunPath
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import LEADING, MEAN, STATISTICS
-from fathom.statistics.metrics import BASELINES, BITS, RANK
+from fathom.statistics.metrics import BASELINES, Metric
 
 LIMIT = 12_000_000
 """Most characters of compressed pairs and questions in a page; further ones are left out."""
@@ -72,10 +72,8 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         described["keywordsBlock"] = f"keywords-{number}"
         own = subfields.get(benchmark.domain, ([], {}))
         found = {
-            metric.name: describe_keywords(
-                sum_keywords(benchmark, metric), own, settings, len(run.benchmarks)
-            )
-            for metric in (BITS, RANK)
+            unit: describe_keywords(sum_keywords(benchmark, metric), own, settings, len(run.benchmarks))
+            for unit, metric in _list_units().items()
         }
         blocks[described["keywordsBlock"]] = pack_json(found)
         benchmarks.append(described | _add_pairs(benchmark, number, blocks, missing))
@@ -119,6 +117,11 @@ def collect_data(run: Run, settings: Summary) -> PageData:
     return PageData(overview, blocks, first)
 
 
+def _list_units() -> dict[str, Metric]:
+    """Return units of the orders, each with the first metric in it, which keywords are summed by."""
+    return {order.metric.unit: order.metric for order in reversed(ORDERS.values())}
+
+
 def _list_orders() -> list[dict[str, Any]]:
     return [
         {
@@ -127,6 +130,7 @@ def _list_orders() -> list[dict[str, Any]]:
             "metric": [each.metric.name, each.metric.label],
             "aggregate": [each.statistic.name, each.statistic.label],
             "sign": each.metric.sign,
+            "unit": each.metric.unit,
         }
         for name, each in ORDERS.items()
     ]

@@ -105,8 +105,6 @@ def _describe_task(
         if text := describe_smallest(scored.order, sizes, count, len(compared)):
             shown["details"].append([[text, False]])
         shown |= {
-            "unit": "%" if scored.order.is_share else "",
-            "low": scored.order.metric.low_is_best,
             "kept": count,
             "facts": _list_facts(task, name),
             "unsettled": [[_shorten(each) for each in row] for row in sizes.unsettled],

@@ -14,7 +14,7 @@ from fathom.io import paths
 from fathom.models.origins import Origins
 from fathom.statistics.aggregates import MEAN, Statistic
 from fathom.statistics.metrics import BITS, RANK, RANKED, Metric
-from fathom.statistics.summaries import format_rank
+from fathom.statistics.summaries import format_value
 
 Row = dict[str, Any]
 
@@ -66,11 +66,7 @@ class Order(NamedTuple):
 
     def show(self, value: float) -> str:
         """Format a value for sentences: a rank, a share in per cent, bits, or a number."""
-        if self.is_knowledge:
-            return f"{value:z.2f}"  # z: no sign before 0.00
-        if self.metric.is_factor:
-            return format_rank(value, NAN, NAN).removesuffix(".0")  # a whole one without decimals
-        return f"{100 * value:.1f} %" if self.is_share else f"{value:.4g}"
+        return format_value(self.metric.unit, value).removesuffix(".0")  # a whole rank without decimals
 
     def show_differences(self, *values: float) -> list[str]:
         """Format differences; the last one of shares has its unit."""

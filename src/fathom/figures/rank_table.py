@@ -1,6 +1,5 @@
 """The ranks of a run as tables for the terminal, best model first."""
 
-import math
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +8,6 @@ from fathom.benchmark.target_words import find_ceiling
 from fathom.errors import InputError
 from fathom.figures.model_ranks import (
     ModelRanks,
-    Rank,
     describe_agreement,
     find_variants,
     measure_agreements,
@@ -27,8 +25,8 @@ from fathom.jobs.program import has_extra
 from fathom.models.origins import find_origins
 from fathom.statistics.aggregates import LEADING, STATISTICS
 from fathom.statistics.clusters import explain_clusters
-from fathom.statistics.metrics import BITS, METRICS, RANK, RANKED, RIVAL_RANK
-from fathom.statistics.summaries import format_rank
+from fathom.statistics.metrics import BITS, METRICS, RANK, RANKED, RIVAL_RANK, Metric
+from fathom.statistics.summaries import format_value
 
 KNOWLEDGE = (
     "Knowledge in bits says how much a prompt tells a model about the author's word, among the benchmark's "
@@ -70,6 +68,7 @@ def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]
     if not (folder / "summary.csv").is_file():
         raise InputError("there is no summary.csv", str(folder), "give the folder of a run: results/RUN")
     groups = _read_groups(folder / "groups.csv")
+    metrics = {metric.describe(statistic): metric for metric in RANKED for statistic in metric.compared}
     ranks = {
         metric.describe(statistic): read_model_ranks(folder / "summary.csv", statistic, metric)
         for metric in RANKED
@@ -81,7 +80,7 @@ def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]
     blocks = [
         "\n".join(
             [
-                _format_domain(domain, shown, width, groups),
+                _format_domain(domain, shown, metrics, width, groups),
                 *(_describe_zero(folder, domain, models, width) if led else []),
                 *_describe_overlap(folder, domain, models, width),
                 *_describe_clusters(models, width),
@@ -137,7 +136,11 @@ def _read_groups(path: Path) -> Groups:
 
 
 def _format_domain(
-    domain: str, ranks: Mapping[str, Mapping[str, list[ModelRanks]]], width: int, groups: Groups
+    domain: str,
+    ranks: Mapping[str, Mapping[str, list[ModelRanks]]],
+    metrics: Mapping[str, Metric],
+    width: int,
+    groups: Groups,
 ) -> str:
     lines = [clean_name(domain)]
     for label, domains in ranks.items():
@@ -147,7 +150,7 @@ def _format_domain(
             if (name, by) == (domain, label)
         }
         if domain in domains:
-            lines += _format_ranks(f"by {label}", domains[domain], width, letters)
+            lines += _format_ranks(f"by {label}", domains[domain], metrics[label], width, letters)
     return "\n".join(lines)
 
 
@@ -189,30 +192,25 @@ def _describe_clusters(models: list[ModelRanks], width: int) -> list[str]:
     return lines
 
 
-def _list_cells(model: ModelRanks, variants: list[str], letters: Letters, in_bits: bool) -> list[str]:
-    """Return the cells after a model's name: rank or hyphen, and letters, by variant."""
+def _list_cells(model: ModelRanks, variants: list[str], letters: Letters, unit: str) -> list[str]:
+    """Return the cells after a model's name: value or hyphen, and letters, by variant."""
     cells = []
     for variant in variants:
         rank = model.ranks.get(variant)
-        cells.append(_format(rank, in_bits) if rank else "-")
+        cells.append(format_value(unit, rank.value, rank.low, rank.high) if rank else "-")
         cells.append(letters.get((variant, model.model), ""))
     return cells
 
 
-def _format(rank: Rank, in_bits: bool) -> str:
-    if not in_bits:
-        return format_rank(rank.value, rank.low, rank.high)
-    value, low, high = (f"{number:z.2f}" for number in (rank.value, rank.low, rank.high))  # z: no -0.00
-    return f"{value} [{low}, {high}]" if math.isfinite(rank.low) and math.isfinite(rank.high) else value
-
-
-def _format_ranks(title: str, models: list[ModelRanks], width: int, letters: Letters) -> list[str]:
+def _format_ranks(
+    title: str, models: list[ModelRanks], metric: Metric, width: int, letters: Letters
+) -> list[str]:
     """Return the table of one statistic; a block for each model if the terminal is too narrow."""
     variants = find_variants(models)
     labels = [label_variant(variant) for variant in variants]
-    in_bits = BITS.label in title
-    heads = [head for label in labels for head in (label if in_bits else f"{label} rank", "")]
-    rows = [[clean_name(m.model), *_list_cells(m, variants, letters, in_bits)] for m in models]
+    what = " rank" if metric.unit == RANK.unit else ""
+    heads = [head for label in labels for head in (f"{label}{what}", "")]
+    rows = [[clean_name(m.model), *_list_cells(m, variants, letters, metric.unit)] for m in models]
     table = [[title, *heads], *rows]
     wide = [max(len(row[column]) for row in table) for column in range(len(heads) + 1)]
     texts = []

@@ -248,8 +248,9 @@ def require_file(path: Path | str, hint: str = "check the path") -> Path:
     """Return `path` if it is a file; raise `InputError` with `hint` if not."""
     path = Path(path)
     if not path.is_file():
-        special = path.exists() and not path.is_dir()  # reading a pipe may wait for ever
-        what = "this is a pipe, socket or device, not a regular file" if special else "there is no such file"
+        what = "this is a folder, not a file" if path.is_dir() else "there is no such file"
+        if path.exists() and not path.is_dir():  # reading it may wait for ever
+            what = "this is a pipe, socket or device, not a regular file"
         raise InputError(what, str(path), hint)
     return path
 

@@ -49,14 +49,14 @@ UNKNOWN = Card("", 80_000, 8)
 """Default for unknown clusters: nodes of eight GPUs of 80 GB."""
 
 
-def read_cards(text: str | None) -> list[Card]:
-    """Return the GPUs of a profile, given as `MODEL:MEGABYTESxGPUS` separated by spaces; smallest first."""
+def read_cards(text: str | None, where: str = "gpu_cards in the profile") -> list[Card]:
+    """Return GPUs given as `MODEL:MEGABYTESxGPUS` separated by spaces, smallest first."""
     found = []
     for piece in (text or "").split():
         match = _CARD.fullmatch(piece)
         if not match:
             hint = "MODEL:MEGABYTESxGPUS for each, such as a100:40000x4: memory of a GPU, and GPUs of a node"
-            raise InputError(f"{piece!r} is not a model of GPU", "gpu_cards in the profile", hint)
+            raise InputError(f"{piece!r} is not a model of GPU", where, hint)
         found.append(Card(match[1], int(match[2]), int(match[3] or 1)))
     return sorted(found, key=lambda card: (card.megabytes, card.model))
 

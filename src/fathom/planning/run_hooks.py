@@ -5,7 +5,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ class RunHooks:
         self._ask_hub([(job.rule.name, job.wildcards_dict) for job in jobs])
         lift_limit(self._workflow.scheduler)
         let_signals_in(self._workflow.scheduler)
+        if limit := self._find_limit():
+            limit_groups(self._workflow.scheduler, limit)
 
     def explain_failures(self) -> None:
         """Print messages of failed jobs after Snakemake's last output.
@@ -128,11 +130,15 @@ class RunHooks:
 
     def _check_partitions(self) -> None:
         """Stop if partitions give no job as much time as the profile says: one would wait for ever."""
-        path = getattr(self._workflow.executor_settings, "partition_config", None)
-        limit = read_profile(self._workflow.resource_settings.default_resources or {}).get("max_minutes")
+        path, limit = getattr(self._workflow.executor_settings, "partition_config", None), self._find_limit()
         if path and limit:
             with failures.refusing():
-                refuse_short_partitions(Path(path), int(limit))
+                refuse_short_partitions(Path(path), limit)
+
+    def _find_limit(self) -> int:
+        """Return the most minutes of a job by the profile; 0 if it does not say."""
+        profile = read_profile(self._workflow.resource_settings.default_resources or {})
+        return int(profile.get("max_minutes", 0))
 
     def _check_queue(self) -> None:
         prefix = getattr(self._workflow.executor_settings, "jobname_prefix", None)
@@ -179,6 +185,24 @@ def let_signals_in(scheduler: Any) -> None:
     """
     if hasattr(scheduler, "_lock"):
         scheduler._lock = threading.RLock()
+
+
+def limit_groups(scheduler: Any, minutes: int) -> None:
+    """Let a group of jobs ask for at most `minutes` when it is submitted.
+
+    Snakemake adds up the times of a group's jobs that do not run side by side, each of which may be the most
+    that a job may ask for: a group that asked for their sum would wait for ever.
+    """
+    submit = scheduler.run
+
+    def run(jobs: Iterable[Any], executor: Any = None) -> None:
+        jobs = list(jobs)
+        for job in jobs:
+            if job.is_group() and job.resources.get("runtime", 0) > minutes:
+                job._resources["runtime"] = minutes
+        submit(jobs, executor=executor)
+
+    scheduler.run = run
 
 
 def limit_gpus(workflow: Any) -> None:

@@ -183,7 +183,7 @@ class _Names:
         """Return the row of a name that was found before, or of a model derived from it."""
         name, is_chat = split_chat(text)
         fitting = (each for each in self._given if name == each or name.startswith(f"{each}+"))
-        given = max(fitting, key=len, default="")
+        given = max(fitting, default="")  # the longest: all are beginnings of one name
         if not given:
             return text
         return self._given[given] + name.removeprefix(given) + (CHAT if is_chat else "")

@@ -35,7 +35,7 @@ from fathom.statistics.aggregates import (
 from fathom.statistics.bootstrap import NOTHING, Estimate, Reach, Resampled, draw_resamples
 from fathom.statistics.clusters import KEYWORDS, choose_clusters, explain_clusters
 from fathom.statistics.left_out import Key
-from fathom.statistics.metrics import BITS, METRICS, RIVAL_RANK, SUMMARIZED, is_measured
+from fathom.statistics.metrics import BITS, METRICS, RANK, RIVAL_RANK, SUMMARIZED, is_measured
 
 Array = NDArray[np.float64]
 
@@ -345,17 +345,23 @@ def _summarize(model: str, parts: Mapping[str, pl.DataFrame], settings: Summary)
             yield (model, statistic.name, name, *numbers, len(frame), clusters.kind)
 
 
-def format_rank(value: float, low: float, high: float) -> str:
-    """Return `12.3 [11.0, 13.9]`, or the value alone where there is no interval.
+def format_value(unit: str, value: float, low: float = math.nan, high: float = math.nan) -> str:
+    """Return a value as its unit is written, `12.3 [11.0, 13.9]`, or alone where there is no interval.
 
-    From 100 there are no decimals; such small differences are in groups.csv.
+    Bits have two decimals, proportions are in per cent, what is no rank has four significant digits. From 100
+    ranks have no decimals; such small differences are in groups.csv.
     """
-    digits = 1 if abs(value) < 100 else 0
     if math.isnan(value):
         return "unknown"
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return f"{value:,.{digits}f}"
-    return f"{value:,.{digits}f} [{low:,.{digits}f}, {high:,.{digits}f}]"
+    forms = {
+        "bits": "z.2f",
+        "rank": ",.1f" if abs(value) < 100 else ",.0f",
+        "proportion": ".1f",
+    }  # z: no -0.00
+    form, is_share = forms.get(unit, ".4g"), unit == "proportion"
+    own, *ends = (format(100 * each if is_share else each, form) for each in (value, low, high))
+    interval = f" [{', '.join(ends)}]" if math.isfinite(low) and math.isfinite(high) else ""
+    return f"{own}{interval}{' %' if is_share else ''}"
 
 
 def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
@@ -404,4 +410,6 @@ def _describe_rivals(scores: pl.DataFrame, clusters: Sequence[str]) -> list[str]
 
 def _format(found: Estimate, pairs: int) -> str:
     """Return a rank with its interval; a single pair has nothing to resample."""
-    return format_rank(found.value, *((math.nan, math.nan) if pairs == 1 else (found.low, found.high)))
+    return format_value(
+        RANK.unit, found.value, *((math.nan, math.nan) if pairs == 1 else (found.low, found.high))
+    )

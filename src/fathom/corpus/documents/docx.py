@@ -184,6 +184,7 @@ def _make_text(root: Any, relations: set[str]) -> None:
     from lxml import etree
 
     _show_formulas(root)
+    _show_pictures(root, relations)
     _show_objects(root)
     for field in [*root.iter(*_UNWRAPPED)]:
         _unwrap(field)
@@ -208,21 +209,31 @@ def _show_formulas(root: Any) -> None:
         _unwrap(display)
     for code in [*root.iter(f"{_W}instrText")]:
         if (code.text or "").split()[:1] == ["EQ"]:
-            _replace(code, GAP, is_in_run=True)
+            _replace(code, GAP)
+
+
+def _show_pictures(root: Any, relations: set[str]) -> None:
+    """Relate pictures without a file to something: mammoth shows a mark for each, and no file is read."""
+    for picture in [*root.iter(f"{_DRAWING}blip")]:
+        if relations.isdisjoint(picture.get(f"{_RELATIONS}{name}") for name in ("embed", "link")):
+            if relations:
+                picture.set(f"{_RELATIONS}embed", min(relations))
+            else:
+                picture.getparent().remove(picture)
 
 
 def _show_objects(root: Any) -> None:
     """Replace inline objects by a mark, and ruby annotations by their base text."""
     for item in [*root.iter(f"{_W}object", f"{_W}pict")]:
         if item.find(f".//{_OLE}") is not None:
-            _replace(item, GAP, is_in_run=True)
+            _replace(item, GAP)
     for drawing in [*root.iter(f"{_W}drawing")]:  # mammoth reads pictures and text boxes
         shows = f"{_DRAWING}blip", f"{_W}txbxContent"
         if all(drawing.find(f".//{each}") is None for each in shows) and _is_inside_text(drawing):
-            _replace(drawing, GAP, is_in_run=True)
+            _replace(drawing, GAP)
     for ruby in [*root.iter(f"{_W}ruby")]:
         base = ruby.find(f"{_W}rubyBase")
-        _replace(ruby, "".join(base.itertext()) if base is not None else "", is_in_run=True)
+        _replace(ruby, "".join(base.itertext()) if base is not None else "")
 
 
 def _spell(formula: Any) -> str:
@@ -241,14 +252,13 @@ def _is_inside_text(drawing: Any) -> bool:
     return in_line and len(beside) == 2 and all("".join(each.itertext()).strip() for each in beside)
 
 
-def _replace(element: Any, text: str, is_in_run: bool = False) -> None:
+def _replace(element: Any, text: str) -> None:
+    """Replace an element by text, which mammoth reads in a run and between runs."""
     from lxml import etree
 
-    run = etree.Element(f"{_W}{'t' if is_in_run else 'r'}")
-    inner = run if is_in_run else etree.SubElement(run, f"{_W}t")
-    inner.text = text
-    run.tail = element.tail
-    element.getparent().replace(element, run)
+    shown = etree.Element(f"{_W}t")
+    shown.text, shown.tail = text, element.tail
+    element.getparent().replace(element, shown)
 
 
 def _unwrap(element: Any) -> None:

@@ -60,7 +60,7 @@ Fathom.answer = (() => {
 
   const isMeasured = ({ domain }) => overview.metrics.some(([of, , , metric]) => of === domain && metric === "bits_per_byte");
   const FEW = 3;
-  const manner = () => (Fathom.isKnowledge() ? "by knowledge" : "by rank");
+  const manner = () => `by ${Fathom.what()}`;
 
   const caution = (benchmark, { advice, vocabularies, ranking }) => {
     const parts = [];
@@ -87,7 +87,7 @@ Fathom.answer = (() => {
     return (value) => value.toFixed(digits);
   };
 
-  // One line for each model: which ones it is ahead of by knowledge or rank, and they of it by bits per byte.
+  // One line for each model: which ones it is ahead of by what is chosen, and they of it by bits per byte.
   const conflicts = (disagreements) => {
     const lines = new Map();
     for (const each of disagreements) lines.set(each[0], [...(lines.get(each[0]) || []), each]);
@@ -95,7 +95,7 @@ Fathom.answer = (() => {
       const [own] = found[0][2];
       const bits = writeBits(own, found.map(([, , [, value]]) => value));
       const others = found.map(([, other, [, value], apart, certain], place) => {
-        const unsure = [!apart && `${Fathom.isKnowledge() ? "knowledge" : "ranks"} not significantly different`, !certain && "intervals of bits per byte overlap"].filter(Boolean);
+        const unsure = [!apart && `${Fathom.isRank() ? "ranks" : Fathom.what()} not significantly different`, !certain && "intervals of bits per byte overlap"].filter(Boolean);
         return [place ? ", " : "", ...Fathom.sentence([[other, true]]), ` (${[bits(value), ...unsure].join("; ")})`];
       });
       return element(
@@ -167,7 +167,7 @@ Fathom.answer = (() => {
     const compared = found.comparisons.length > 0;
     const leaders = new Set(rows.filter(has).map(([model]) => model).filter((model) => model === best || (compared && !apart.has(model))));
     const what = knows ? "knowledge, bits" : Fathom.isItems ? statisticLabel() : `${statisticLabel()} of the author’s word`;
-    const label = `${what}, with ${percent} intervals; further ${knows || (Fathom.isItems && !found.low) ? "right" : "left"} is better`;
+    const label = `${what}, with ${percent} intervals; further ${found.low ? "left" : "right"} is better`;
     const most = knows && found.ceiling !== null ? ` of at most ${score(found.ceiling)} bits` : "";
     const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${score(value)}`).join("; ")}${most}. The table below has the same numbers.`;
     const lines = knows ? [[0, "nothing"], ...(most ? [[found.ceiling, "always sure"]] : [])] : [];
@@ -176,7 +176,7 @@ Fathom.answer = (() => {
     const table = Fathom.tables.plain(
       `Models by ${statisticLabel()}`,
       [
-        { title: "place", number: true }, { title: "model", head: true }, { title: knows ? "bits" : Fathom.isItems ? statisticLabel() : "rank", number: true },
+        { title: "place", number: true }, { title: "model", head: true }, { title: knows ? "bits" : Fathom.isRank() ? "rank" : statisticLabel(), number: true },
         { title: `${percent} interval`, number: true }, { title: "groups" },
       ],
       rows.map(([model, value, low, high, letters], number) => [

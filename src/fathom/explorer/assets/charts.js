@@ -113,9 +113,10 @@ Fathom.charts = (() => {
     const shared = { height, marginTop: top, marginBottom: 30 };
     const y = { domain: models, type: "point", padding: 0.6, axis: null };
     const drop = narrow ? 9 : 0;
-    const { type, domain } = stretch(data, narrow, Fathom.isItems || lines.length, lines.map(([value]) => value));
-    const [start, end] = [narrow ? 6 : left, Fathom.isItems ? 58 : 44];
-    const show = (value) => (Fathom.isItems ? Fathom.score(value).replace(".0 %", " %") : Fathom.whole(value));
+    const { type, domain } = stretch(data, narrow, !Fathom.isRank(), lines.map(([value]) => value));
+    const isCounted = Fathom.isKnowledge() || Fathom.isRank();
+    const [start, end] = [narrow ? 6 : left, isCounted ? 44 : 58];
+    const show = (value) => (isCounted ? Fathom.whole(value) : Fathom.score(value).replace(".0 %", " %"));
     const room = width - barWidth - start - end;
     // a text stays legible on a line
     const halo = lines.length ? { stroke: "var(--page)", strokeWidth: 5 } : {};
@@ -226,28 +227,28 @@ Fathom.charts = (() => {
 
   const LARGEST = 520;
 
-  const unit = () => (Fathom.isKnowledge() ? "bits" : "rank");
+  const unit = () => (Fathom.isKnowledge() ? "bits" : Fathom.what());
 
   // Whether two names have room at the axes; else they stand in the caption.
   const fits = (first, second, width) => Fathom.measure([first, second].map((name) => `↑ ${unit()} of ${name} →`), 13, 400) < Math.min(width, LARGEST) - 16;
 
-  // One dot for each keyword: bits of two models, or ranks, both on logarithmic axes.
+  // One dot for each keyword: values of two models; ranks on logarithmic axes.
   const scatter = (points, { first, second, width, text }) => {
     const size = Math.min(width, LARGEST);
     const [right, up] = fits(first, second, width) ? [first, second] : ["the first", "the second"];
     const values = points.flatMap((each) => [each.x, each.y]);
-    const knows = Fathom.isKnowledge();
+    const [knows, isLog] = [Fathom.isKnowledge(), Fathom.isRank()];
     const [least, most] = [Math.min(...values), Math.max(...values)];
     const margin = 0.05 * (most - least) || 0.5;
-    const domain = knows ? [Math.min(0, least) - margin, Math.max(0, most) + margin] : [Math.max(1, least / 1.15), most * 1.15];
-    const at = knows ? d3.ticks(...domain, 6) : ticks(...domain, size < 420);
-    const axis = { text: (value) => (knows ? String(value) : Fathom.whole(value)) }; // a format would be asked for some of the ticks only
-    const show = knows ? Fathom.bits : Fathom.rank;
+    const zero = knows ? [0] : [];
+    const domain = isLog ? [Math.max(1, least / 1.15), most * 1.15] : [Math.min(...zero, least) - margin, Math.max(...zero, most) + margin];
+    const at = isLog ? ticks(...domain, size < 420) : d3.ticks(...domain, 6);
+    const axis = { text: (value) => (knows ? String(value) : isLog ? Fathom.whole(value) : Fathom.score(value)) }; // a format would be asked for some of the ticks only
     const [across, along] = [`${unit()} of ${right} →`, `↑ ${unit()} of ${up}`];
     const svg = Plot.plot({
       width: size, height: size, marginLeft: 56, marginBottom: 46, marginRight: 12, style,
-      x: { type: knows ? "linear" : "log", domain, label: across },
-      y: { type: knows ? "linear" : "log", domain, label: along },
+      x: { type: isLog ? "log" : "linear", domain, label: across },
+      y: { type: isLog ? "log" : "linear", domain, label: along },
       marks: [
         Plot.axisX(at, { ...axis, label: across }),
         Plot.axisY(at, { ...axis, label: along }),
@@ -256,7 +257,7 @@ Fathom.charts = (() => {
         Plot.dot(points, {
           x: "x", y: "y", r: (each) => Math.sqrt(each.pairs) + 1.5, stroke: "currentColor", strokeOpacity: 0.7,
           fill: (each) => (each.lead >= 0 ? accent : "transparent"), fillOpacity: 0.55,
-          title: (each) => `${each.keyword}\n${show(each.x)} and ${show(each.y)}${knows ? " bits" : ""}, ${Fathom.plural(each.pairs, "pair")}`,
+          title: (each) => `${each.keyword}\n${Fathom.score(each.x)} and ${Fathom.score(each.y)}${knows ? " bits" : ""}, ${Fathom.plural(each.pairs, "pair")}`,
           tip: { fill: "var(--page)", stroke: faint },
         }),
       ],

@@ -220,7 +220,7 @@ Fathom.chosen = () => Fathom.overview.statistics.find(({ name }) => name === Fat
 
 Fathom.ranking = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.ranking || [];
 
-// Values of the chosen order: scores of items, knowledge in bits, or ranks.
+// Values of the chosen order: knowledge in bits, ranks, or other metrics and scores of items, by their unit.
 
 Fathom.isItems = Fathom.overview.kind === "items";
 Fathom.isKnowledge = () => !Fathom.isItems && Fathom.chosen()?.metric[0] === "bits";
@@ -230,22 +230,22 @@ Fathom.bits = (value) => (isNumber(value) ? hundredths.format(value) : "–");
 
 const percents = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const isNumber = (value) => value !== null && value !== undefined && Number.isFinite(value);
-const isShare = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.unit === "%";
+const percent = (value) => (isNumber(value) ? `${percents.format(100 * value)} %` : "–");
 
-Fathom.score = (value) => {
-  if (Fathom.isKnowledge()) return Fathom.bits(value);
-  if (!Fathom.isItems) return Fathom.rank(value);
-  return isNumber(value) && isShare() ? `${percents.format(100 * value)} %` : Fathom.plain(value);
-};
+// The unit of what is chosen, and how values are written by their unit.
+Fathom.unit = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.unit;
+Fathom.isRank = () => Fathom.unit() === "rank";
+Fathom.show = (unit) => ({ bits: Fathom.bits, rank: Fathom.rank, proportion: percent })[unit] || Fathom.plain;
+Fathom.score = (value) => Fathom.show(Fathom.unit())(value);
 
 // A difference of two of them.
-Fathom.gap = (value) => (Fathom.isItems && isNumber(value) && isShare() ? `${percents.format(100 * value)} points` : Fathom.score(value));
+Fathom.gap = (value) => (Fathom.unit() === "proportion" && isNumber(value) ? `${percents.format(100 * value)} points` : Fathom.score(value));
 
-// Keywords and sub-fields of the chosen benchmark, by knowledge or by rank, as models are ordered.
-Fathom.keywords = async () => {
-  const block = await Fathom.read(Fathom.benchmark().keywordsBlock);
-  return block[Fathom.isKnowledge() ? "bits" : "rank"];
-};
+// What is chosen in a word or a few.
+Fathom.what = () => (Fathom.isKnowledge() ? "knowledge" : Fathom.isRank() ? "rank" : Fathom.chosen()?.metric[1] || "");
+
+// Keywords and sub-fields of the chosen benchmark, by what models are ordered by or the first metric of its unit.
+Fathom.keywords = async () => (await Fathom.read(Fathom.benchmark().keywordsBlock))[Fathom.unit() ?? "rank"];
 
 // Models in the order of the ranking; those without one follow.
 Fathom.order = () => {

@@ -59,7 +59,7 @@ Fathom.items = (() => {
     ];
     const lines = overview.benchmarks.map((task) => {
       const { ranking, kept, unit, comparisons } = of(task);
-      const show = (value) => (unit === "%" ? `${(100 * value).toFixed(1)} %` : plain(value));
+      const show = Fathom.show(unit);
       const ahead = leaders({ ranking, comparisons });
       const all = comparisons.length > 0 && !comparisons.some(([, , , , , , , is]) => is);
       const cell = (row) => (row ? { node: ahead.length < ranking.length && ahead.includes(row[0]) ? element("strong", {}, show(row[1])) : show(row[1]), value: row[1], title: `${percent} % interval ${interval(row[2], row[3], show)}` } : { node: "–", value: null });
@@ -283,7 +283,7 @@ Fathom.items = (() => {
   // Right and wrong as people read them; other scores as numbers.
   const mark = (value) => {
     if (value === null || value === undefined || Number.isNaN(value)) return "–";
-    if (found().unit === "%" && (value === 0 || value === 1)) return value ? "✓ 1" : "✗ 0";
+    if (found().unit === "proportion" && (value === 0 || value === 1)) return value ? "✓ 1" : "✗ 0";
     return plain(value);
   };
 

@@ -6,6 +6,7 @@ Fathom.sections = (() => {
   const percent = `${Math.round(overview.confidence * 100)}\u00a0%`; // no break before the sign
   const statisticLabel = () => Fathom.chosen()?.label || "";
   const knows = () => Fathom.isKnowledge();
+  const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
   // What to do next
 
@@ -14,9 +15,9 @@ Fathom.sections = (() => {
   const settle = (rows, clusters) =>
     Fathom.tables.plain(
       "Models that are not significantly different, and how many pairs would settle it",
-      [{ title: "ahead", head: true }, { title: "behind" }, { title: knows() ? "knows less by" : "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: `${clusters} needed`, number: true }],
+      [{ title: "ahead", head: true }, { title: "behind" }, { title: knows() ? "knows less by" : Fathom.isRank() ? "rank is higher by" : "ahead by", number: true }, { title: "pairs needed", number: true }, { title: `${clusters} needed`, number: true }],
       rows.map(([better, worse, gap, pairs, keywords]) => [
-        name(better), name(worse), knows() ? `${Fathom.gap(gap)} bits` : `${((gap - 1) * 100).toFixed(1)} %`,
+        name(better), name(worse), knows() ? `${Fathom.gap(gap)} bits` : Fathom.chosen().aggregate[0] === "mean" ? Fathom.gap(gap) : `${((gap - 1) * 100).toFixed(1)} %`,
         pairs ? whole(pairs) : "taken as equal", keywords ? whole(keywords) : "–",
       ]),
       { hideCaption: true },
@@ -28,7 +29,7 @@ Fathom.sections = (() => {
     if (!found) return fill(place, element("p", {}, "No models have been compared yet."));
     const { unsettled, unknown, clusters, judged } = found.advice;
     // among few candidates no rank is as high as the usual limit
-    const why = !knows() && found.advice.limit < overview.unknownRank ? " (what guessing gives among so few candidates)" : "";
+    const why = Fathom.isRank() && found.advice.limit < overview.unknownRank ? " (what guessing gives among so few candidates)" : "";
     const drawn = clusters === "documents" ? plural(benchmark.documents, "document") : plural(benchmark.keywords, "keyword");
     const parts = [element("h3", {}, "Which models are not significantly different?")];
     if (found.ranking.length < 2) parts.push(element("p", {}, "One model was scored. Score a second one to compare them."));
@@ -41,6 +42,7 @@ Fathom.sections = (() => {
         unsettled.length > FIRST && element("details", {}, element("summary", {}, `All ${whole(unsettled.length)}`), settle(unsettled, clusters)),
       );
     }
+    if (found.advice.limit === null) return fill(place, parts);
     parts.push(element("h3", {}, "What does no model know?"));
     const limit = rank(found.advice.limit);
     if (!judged) parts.push(element("p", {}, `No keyword has ${overview.fewestPairs} pairs or more, so nothing can be said of one.`));
@@ -59,7 +61,7 @@ Fathom.sections = (() => {
 
   // Every domain and metric
 
-  const RANKED = Object.fromEntries(overview.statistics.map(({ metric: [metric, label], sign }) => [metric, [label, sign]]));
+  const RANKED = Object.fromEntries(overview.statistics.map(({ metric: [metric, label], sign, unit }) => [metric, [label, sign, unit]]));
   const BASELINES = Object.fromEntries(overview.baselines.map(([metric, ...rest]) => [metric, rest]));
   const MEASURED = new Set(overview.metrics.map(([, , , metric]) => metric));
   const HIGH = [[RANKED, ""], [BASELINES, "the "]].flatMap(([metrics, article]) => Object.entries(metrics)
@@ -67,17 +69,18 @@ Fathom.sections = (() => {
 
   const domains = (place) => {
     const columns = new Map();
-    // knowledge has a statistic of its own: ranks beside it go by their first one
-    const ranks = overview.statistics.filter(({ metric: [metric] }) => metric !== "bits");
-    const [shown, called] = (knows() ? ranks[0] : Fathom.chosen())?.aggregate || [];
+    // metrics of several statistics go by the chosen one, or by the first: knowledge has one of its own
+    const some = overview.statistics.filter(({ metric: [metric] }) => overview.statistics.filter((each) => each.metric[0] === metric).length > 1);
+    const isSeveral = new Set(some.map(({ metric: [metric] }) => metric));
+    const [shown, called] = (some.includes(Fathom.chosen()) ? Fathom.chosen() : some[0])?.aggregate || [];
     for (const [domain, variant, model, metric, aggregate, value, low, high] of overview.metrics) {
       const isRank = Object.hasOwn(RANKED, metric);
-      if (isRank && metric !== "bits" && aggregate !== shown) continue;
+      if (isSeveral.has(metric) && aggregate !== shown) continue;
       const benchmark = overview.benchmarks.find((each) => each.domain === domain && each.variant === variant);
-      const [label, sign] = isRank ? [`${benchmark?.label || variant} ${RANKED[metric][0]}`, RANKED[metric][1]] : BASELINES[metric];
+      const [label, sign, unit] = isRank ? [`${benchmark?.label || variant} ${RANKED[metric][0]}`, ...RANKED[metric].slice(1)] : BASELINES[metric];
       const title = overview.benchmarks.find((each) => each.domain === domain)?.title || domain;
       const key = `${domain} ${isRank ? `0${metric}${overview.benchmarks.indexOf(benchmark)}` : label}`;
-      if (!columns.has(key)) columns.set(key, { title, label, sign, isRank, isBits: metric === "bits", cells: new Map() });
+      if (!columns.has(key)) columns.set(key, { title, label, sign, isRank, unit, cells: new Map() });
       columns.get(key).cells.set(model, [value, low, high]);
     }
     const kinds = [...columns.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, column]) => column);
@@ -103,12 +106,12 @@ Fathom.sections = (() => {
     return Fathom.tables.plain(caption, [{ title: "model", head: true }, ...columns], rows, { sortable: true, hideCaption: true });
   };
 
-  const heatCell = ({ cells, sign, isRank, isBits }, model) => {
+  const heatCell = ({ cells, sign, isRank, unit }, model) => {
     const [value, low, high] = cells.get(model) || [null];
     if (value === null) return { node: "–", value };
     const ordered = [...cells.values()].map(([each]) => each).filter((each) => each !== null).sort((a, b) => sign * (b - a));
     const share = ordered.length > 1 ? 1 - ordered.indexOf(value) / (ordered.length - 1) : 0;
-    const shown = isBits ? Fathom.bits(value) : isRank || Math.abs(value) >= 10 ? rank(value) : value.toFixed(Math.abs(value) < 1 ? 3 : 2);
+    const shown = isRank ? Fathom.show(unit)(value) : Math.abs(value) >= 10 ? rank(value) : value.toFixed(Math.abs(value) < 1 ? 3 : 2);
     return {
       node: ordered[0] === value ? element("strong", {}, shown, element("span", { class: "hidden" }, " best")) : shown,
       value, tint: Fathom.tables.tint(share), title: low === null ? null : `${percent} interval ${plain(low)} to ${plain(high)}`,
@@ -121,7 +124,7 @@ Fathom.sections = (() => {
     const rows = overview.correlations.filter(([domain, x, y]) => domain === Fathom.benchmark().domain && [x, y].some((each) => each === series || each.startsWith(`${series} (`)));
     const wanted = rows.find(([, x, y]) => `${x} ${y}`.includes(aggregate[1])) || rows[0];
     // bits per byte are best where they are low: with knowledge they agree if tau is negative
-    return wanted && wanted[6] > 2 && element("p", {}, `${knows() ? "Knowledge" : "Ranks"} and bits per byte agree on the order of models with Kendall’s tau = ${(-sign * Number(wanted[3])).toFixed(2)} (${wanted[6]} models).`);
+    return wanted && wanted[6] > 2 && element("p", {}, `${Fathom.isRank() ? "Ranks" : capital(Fathom.what())} and bits per byte agree on the order of models with Kendall’s tau = ${(-sign * Number(wanted[3])).toFixed(2)} (${wanted[6]} models).`);
   };
 
   // Sub-fields
@@ -129,14 +132,16 @@ Fathom.sections = (() => {
   const subfields = async (place) => {
     const benchmark = Fathom.benchmark();
     const found = await Fathom.keywords();
-    const byBits = knows();
+    const [byBits, isRank, label] = [knows(), Fathom.isRank(), Fathom.chosen()?.metric[1]];
     if (!found.subfields.length) {
       return fill(place, element("p", {}, "This benchmark has no sub-fields: its keywords have no vectors in this run, or no model has been scored."));
     }
     const order = Fathom.order().filter((model) => found.models.includes(model));
     if (order.length < 2) return fill(place, element("p", {}, "Two models are needed: a model is strong or weak against others."));
     const places = order.map((model) => found.models.indexOf(model));
-    const show = (value) => (byBits ? `${value > 0 ? "+" : ""}${Fathom.bits(value)}` : `${value.toFixed(2)}×`);
+    const show = (value) => (isRank ? `${value.toFixed(2)}×` : `${value > 0 ? "+" : ""}${Fathom.gap(value)}`);
+    // where a cell is darkest: at one bit, at a factor of two, else at the largest of all
+    const full = byBits || isRank ? 1 : Math.max(...found.subfields.flatMap(([, , gains]) => gains.map(Math.abs))) || 1;
     const rows = found.subfields.map(([label, values, gains, lows, highs, apart], number) => {
       const members = found.keywords.filter((_, index) => found.codes[index] === number);
       const count = found.pairs.reduce((sum, pairs, index) => sum + (found.codes[index] === number ? pairs : 0), 0);
@@ -145,13 +150,13 @@ Fathom.sections = (() => {
         { node: `${members.length} / ${whole(count)}`, value: count },
         ...places.map((index) => {
           const gain = gains[index];
-          const bits = byBits ? gain : Math.log2(gain);
+          const more = isRank ? Math.log2(gain) : gain;
           const sure = apart[index];
-          const shown = `${!sure ? "" : bits > 0 ? "▲ " : "▼ "}${show(gain)}`;
+          const shown = `${!sure ? "" : more > 0 ? "▲ " : "▼ "}${show(gain)}`;
           return {
             node: sure ? element("strong", {}, shown) : shown, value: gain,
-            tint: Fathom.tables.tint(Math.min(1, Math.abs(bits)), bits > 0 ? "--accent" : "--warm"),
-            title: `${byBits ? `${Fathom.bits(values[index])} bits` : `rank ${rank(values[index])}`}; ${percent} interval of this number alone ${plain(lows[index])} to ${plain(highs[index])}`,
+            tint: Fathom.tables.tint(Math.min(1, Math.abs(more) / full), more > 0 ? "--accent" : "--warm"),
+            title: `${byBits ? `${Fathom.bits(values[index])} bits` : `${Fathom.what()} ${Fathom.score(values[index])}`}; ${percent} interval of this number alone ${plain(lows[index])} to ${plain(highs[index])}`,
           };
         }),
       ];
@@ -160,7 +165,8 @@ Fathom.sections = (() => {
       place,
       element("p", {}, "Keywords are grouped by meaning; each group has the name of its two most central keywords. ",
         byBits ? "A cell says how many bits more a model has there than its knowledge on the whole benchmark and the difficulty of the group let expect. "
-          : "A cell says how many times better a model ranks the targets there than its rank on the whole benchmark and the difficulty of the group let expect. ",
+          : isRank ? "A cell says how many times better a model ranks the targets there than its rank on the whole benchmark and the difficulty of the group let expect. "
+            : `A cell says how much better a model’s ${label} is there than that on the whole benchmark and the difficulty of the group let expect. `,
         "▲ and ▼: strong and weak, tested for all sub-fields, models and benchmarks of this page together. ",
         found.subfields.some((row) => row.at(-1).includes(true)) ? "" : "Here none is. ",
         "Intervals hold for each cell alone."),
@@ -181,12 +187,13 @@ Fathom.sections = (() => {
     if (order.length < 2) return fill(place, element("p", {}, "Two models are needed to compare."));
     const [first, second] = Fathom.two(order);
     const [a, b] = [first, second].map((model) => found.models.indexOf(model));
+    const sign = Fathom.chosen()?.sign;
     const points = found.keywords.map((keyword, number) => {
       const [x, y] = [found.values[number][a], found.values[number][b]];
-      return { keyword, pairs: found.pairs[number], x, y, lead: knows() ? x - y : y - x };
+      return { keyword, pairs: found.pairs[number], x, y, lead: sign * (x - y) };
     });
     const ahead = points.filter(({ lead }) => lead > 0).length;
-    const better = knows() ? "more bits" : "the lower rank";
+    const better = knows() ? "more bits" : `the ${sign > 0 ? "higher" : "lower"} ${Fathom.what()}`;
     const options = order.map((model) => [model, model]);
     const width = Fathom.wide(place);
     const text = `One mark for each of ${plural(points.length, "keyword")}: ${first} has ${better} on ${ahead}, ${second} on ${points.filter(({ lead }) => lead < 0).length}.`;
@@ -197,11 +204,11 @@ Fathom.sections = (() => {
       describeTwo(first, second, `${first} has ${better} on ${ahead} of ${plural(points.length, "keyword")}.`),
       element("div", { class: "columns" },
         element("figure", {}, Fathom.charts.scatter(points, { first, second, width, text }),
-          element("figcaption", {}, `${Fathom.charts.fits(first, second, width) ? "" : `The first is ${first}, the second ${second}. `}A mark is a keyword, the larger the more pairs it has; ${knows() ? "below" : "above"} the dashed line, and filled, ${first} is ahead.`)),
+          element("figcaption", {}, `${Fathom.charts.fits(first, second, width) ? "" : `The first is ${first}, the second ${second}. `}A mark is a keyword, the larger the more pairs it has; ${sign > 0 ? "below" : "above"} the dashed line, and filled, ${first} is ahead.`)),
         lists),
     );
     const [data, rivals] = await Promise.all([Fathom.pairs(), knows() ? Fathom.rivals() : null]);
-    if (data && (rivals || !knows())) fill(lists, [[first, second], [second, first]].map((models) => mostDifferent(data, models, rivals)));
+    if (data && (rivals || Fathom.isRank())) fill(lists, [[first, second], [second, first]].map((models) => mostDifferent(data, models, rivals)));
   };
 
   const describeTwo = (first, second, keywords) => {
@@ -254,7 +261,7 @@ Fathom.sections = (() => {
     if (!found.keywords.length) return fill(place, element("p", {}, "No model has been scored on these keywords yet."));
     const order = Fathom.order().filter((model) => found.models.includes(model));
     const places = order.map((model) => found.models.indexOf(model));
-    const show = knows() ? Fathom.bits : rank;
+    const show = Fathom.score;
     const rows = found.keywords.map((keyword, number) => {
       const row = { index: number, keyword, pairs: found.pairs[number], subfield: found.subfields[found.codes[number]]?.[0] || "" };
       places.forEach((index, column) => (row[`m${column}`] = found.values[number][index]));
@@ -265,7 +272,7 @@ Fathom.sections = (() => {
     const collect = () => [header, rows.map((row) => [row.keyword, row.pairs, row.subfield, ...order.map((_, column) => row[`m${column}`])])];
     fill(
       place,
-      element("p", {}, `${knows() ? "Mean knowledge in bits" : "Geometric mean rank"} of each model on the pairs of each keyword. A keyword opens its pairs.`),
+      element("p", {}, `${knows() ? "Mean knowledge in bits" : Fathom.isRank() ? "Geometric mean rank" : `Mean ${Fathom.what()}`} of each model on the pairs of each keyword. A keyword opens its pairs.`),
       element("div", { class: "controls" }, Fathom.downloadButton(`${benchmark.id.replace("/", ".")}.keywords.csv`, collect)),
       holder,
     );

@@ -12,9 +12,9 @@ from fathom.io.run_path import RunPath
 
 PAGE = RunPath("index.html", "the page: start here; the answer, and every pair behind it, in one file")
 CONTENTS = RunPath("contents.json", "hashes of the files that the page was made from, which readers check")
-SUMMARY = RunPath("summary.csv", "every model on every benchmark: rank and probability with intervals")
+SUMMARY = RunPath("summary.csv", "every metric of every model on every benchmark, with intervals")
 COMPARISONS = RunPath("comparisons.csv", "every two models: who is ahead, how far, and how surely")
-GROUPS = RunPath("groups.csv", "models by rank, with letters for those that do not differ significantly")
+GROUPS = RunPath("groups.csv", "models in order, with letters for those that do not differ significantly")
 CORRELATIONS = RunPath("correlations.csv", "how far benchmarks and metrics agree on the order of models")
 REFERENCES = RunPath("references.csv", "every model on references that do not lead")
 DATES = RunPath("dates.csv", "ranks on pairs before and after the last day of a model's training text")

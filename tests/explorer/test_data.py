@@ -118,7 +118,7 @@ def test_scores_without_rivals_are_shown_and_said(copied, run, computed):
     assert sum("rivals" in each and "alpha, beta" in each for each in older.missing) == 2
     data = collect_data(older, SETTINGS)
     assert data.overview["benchmarks"][0]["rivals"] == "" and "rivals-0" not in data.blocks
-    assert data.answer.endswith("know Physics best; they are not significantly different.")
+    assert data.answer.endswith("predict the words of Physics best; they are not significantly different.")
 
 
 def test_every_table_is_shown_but_those_of_figures_and_of_times(copied):

@@ -24,7 +24,7 @@ CHANGES_TABLE = RunPath("changes.csv", "the same as a table, by domain")
 KEYWORD_CHANGES = RunPath("keyword_changes.csv", "keywords that are new or gone")
 FIGURE = RunPath("figures/{figure}.png", "a figure; beside it the same as PDF, and its numbers as CSV")
 EXAMPLES = RunPath("examples/tables.md", "keywords, targets, tokens and pairs of all domains to read")
-EXAMPLE_TABLE = RunPath("examples/{table}.csv", "the same as tables")
+EXAMPLE_TABLE = RunPath("examples/{table}.csv", "one of the tables in tables.md")
 
 # corpus
 

@@ -103,7 +103,7 @@
     const columns = ["model", "kind", "base", "dtype", "quantization", "revision", "fingerprint"]
       .filter((column) => models.some((model) => model[column]));
     return Fathom.tables.plain("Models and their weights", columns.map((column, place) => ({ title: column, head: place === 0 && columns.length > 1 })),
-      models.map((model) => columns.map((column) => (column === "fingerprint" ? element("code", {}, model[column]) : model[column]))));
+      models.map((model) => columns.map((column) => (column === "fingerprint" ? element("code", { class: "print" }, model[column]) : model[column]))), { hideCaption: true });
   };
 
   const MOST_ROWS = 5000; // more are there to download

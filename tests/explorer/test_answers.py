@@ -22,6 +22,7 @@ from fathom.models.origins import Origins
 NAMES = "abcd"
 ALIKE = " are not significantly different."
 FROM_IT = " are not significantly different from it."
+PREDICT = "predict the words of Physics best; they"
 
 
 def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
@@ -50,8 +51,8 @@ def make_knowledge(apart, lows, values=None, highs=None, ceiling=5.92, models=NA
     ("models", "apart", "expected"),
     # by rank, who sounds like the field is ahead, too: nothing is said of knowledge
     [("abcd", ["ab", "ac", "ad"], "Of four models, a predicts the words of Physics best."),
-     ("abcd", ["ac", "ad", "bc", "bd"], "Of four models, a and b predict the words of Physics best; they" + ALIKE),
-     ("abcd", ["ad", "bd", "cd"], "Of four models, a, b and c predict the words of Physics best; they" + ALIKE),
+     ("abcd", ["ac", "ad", "bc", "bd"], f"Of four models, a and b {PREDICT}{ALIKE}"),
+     ("abcd", ["ad", "bd", "cd"], f"Of four models, a, b and c {PREDICT}{ALIKE}"),
      ("abcd", ["ad", "bc"], "Of four models, a ranks first on Physics; b and c" + FROM_IT),
      ("abcd", [], "The four models are not significantly different on Physics; a ranks first."),
      ("a", [], "a is the only model that was scored on Physics: its trimmed mean rank is 10."),
@@ -109,10 +110,10 @@ def test_many_models_without_knowledge_are_counted_and_those_below_zero_said():
 
 @pytest.mark.parametrize(
     ("apart", "expected"),
-    [(["ab", "ad", "bd", "cd"], "b is ahead of c, but not among the best: it is closer to a than c is, and more surely"
-      " behind it."),
-     (["ab", "ac"], "b and c are ahead of d, but not among the best: they are closer to a than d is, and more surely"
-      " behind it."),
+    [(["ab", "ad", "bd", "cd"], "b is ahead of c, but not among the best: it is closer to a than c is, and"
+      " more surely behind it."),
+     (["ab", "ac"], "b and c are ahead of d, but not among the best: they are closer to a than d is, and more"
+      " surely behind it."),
      (["ac", "ad", "bc", "bd"], None)],
 )  # fmt: skip
 def test_a_model_between_the_best_is_explained(apart, expected):

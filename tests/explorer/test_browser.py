@@ -59,7 +59,8 @@ def test_a_fingerprint_out_of_sight_makes_no_row_high(browser, tmp_path):
     for width, height in SIZES:
         browser.open((run / "index.html").as_uri(), width, height)
         heights = browser.run("""return [...document.querySelectorAll('#made td code')]
-            .filter((each) => each.textContent.startsWith('0123456789ab')).map((each) => each.closest('tr').offsetHeight)""")
+            .filter((each) => each.textContent.startsWith('0123456789ab'))
+            .map((each) => each.closest('tr').offsetHeight)""")
         assert len(heights) == 2 and max(heights) < 90
 
 

@@ -377,10 +377,12 @@ def _explain_between(ranking: Ranking) -> Sentence:
         return []
     verb, they = ("is", "it is") if len(between) == 1 else ("are", "they are")
     return compose(
-        f"{{between}} {verb} ahead of {{last}}, but not among the best: {they} closer to {{first}} than {{last}}"
-        " is, and more surely behind it.",
-        between=join_names(between), last=join_names([last]), first=join_names(names[:1]),
-    )  # fmt: skip
+        f"{{between}} {verb} ahead of {{last}}, but not among the best: {they} closer to {{first}} than"
+        " {last} is, and more surely behind it.",
+        between=join_names(between),
+        last=join_names([last]),
+        first=join_names(names[:1]),
+    )
 
 
 def describe_origins(origins: Origins) -> Sentence:
@@ -424,7 +426,9 @@ _METRICS = {
         "how much a prompt tells the model of the author’s word, among the benchmark’s other targets;"
         " 0: nothing{ceiling}"
     ),
-    RANK.name: "the place of the author’s word in a model’s list of next words; 1 is best, and style counts, too",
+    RANK.name: (
+        "the place of the author’s word in a model’s list of next words; 1 is best, and style counts, too"
+    ),
     RIVAL_RANK.name: "the place of the author’s word among the benchmark’s other targets; 1 is best",
 }
 _STATISTICS = {

@@ -11,6 +11,7 @@ from tests.refusals import refuses
 from tests.scoring.served.stub_server import NAME, Stub, serve
 from tests.test_notebook import write_model
 
+from fathom.commands.bits import describe
 from fathom.commands.main import main
 from fathom.corpus.own_texts import read_texts
 from fathom.explorer.bits_page import write_bits_page
@@ -87,6 +88,14 @@ def test_no_word_is_listed_with_a_difference_of_nothing(folder):
     write_bits_page(folder / "page.html", compare_on_texts(measured, texts), [])
     listed = re.findall(r"<li[^>]*>(\w+) <small>([^<]+)</small>", (folder / "page.html").read_text())
     assert listed == [("policy", "+12"), ("agent", "-0.4")]
+
+
+def test_a_name_keeps_its_letters_where_an_interval_is_not_known():
+    texts = pl.DataFrame({"doc_id": ["1"], "file": ["1"], "text": ["policy"]})
+    measured = {name: MeasuredText([np.full(6, bits)], 3, {}) for name, bits in (("nano", 1.0), ("b", 2.0))}
+    _, _, first, second, _ = describe(compare_on_texts(measured, texts))
+    assert first.split() == ["nano", "1.0000", "-", "a"]
+    assert second.split() == ["b", "2.0000", "-", "1.0000", "-", "a"]
 
 
 def test_a_model_behind_a_server_is_compared_with_its_weights_here(folder, monkeypatch, capsys):

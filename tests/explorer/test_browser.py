@@ -5,6 +5,7 @@ from urllib.parse import quote
 import numpy as np
 import polars as pl
 import pytest
+from PIL import Image
 from tests.explorer.browser import SIZES
 from tests.explorer.runs import SCRIPT, SETTINGS, write_run
 
@@ -47,6 +48,20 @@ def test_strong_and_weak_are_what_was_tested_together(browser, tmp_path, monkeyp
     browser.open((run / "index.html").as_uri())
     cells = browser.run("return [...document.querySelectorAll('#subfields td')].map((one) => one.innerText)")
     assert [cell for cell in cells if cell[0] in "▲▼"] == ["▲ +2.00"]
+
+
+def test_a_wide_figure_keeps_a_size_that_can_be_read(browser, tmp_path):
+    run = write_run(tmp_path / "run")
+    (run / "figures").mkdir()
+    Image.new("L", (3600, 200)).save(run / "figures" / "physics.metrics.all.mean.png")
+    write_page(run, run / "index.html", SETTINGS)
+    for width, height in SIZES:
+        browser.open((run / "index.html").as_uri(), width, height)
+        browser.run("document.querySelector('#figures details').open = true")
+        browser.wait("document.querySelector('#figures img')?.naturalWidth")
+        browser.wait("document.querySelector('#figures .hint')?.offsetHeight", 20)
+        assert browser.run("return document.querySelector('#figures img').clientWidth") >= 1800
+        assert browser.run("return document.documentElement.scrollWidth") == width
 
 
 def test_a_fingerprint_out_of_sight_makes_no_row_high(browser, tmp_path):

@@ -1,5 +1,9 @@
 """`fathom bits`: texts and models in, a table and a folder out."""
 
+import re
+
+import numpy as np
+import polars as pl
 import pytest
 import torch
 from tests.programs import DATASETS, run_command
@@ -7,8 +11,10 @@ from tests.refusals import refuses
 from tests.scoring.served.stub_server import NAME, Stub, serve
 from tests.test_notebook import write_model
 
+from fathom.commands.bits import describe
 from fathom.commands.main import main
 from fathom.corpus.own_texts import read_texts
+from fathom.explorer.bits_page import write_bits_page
 from fathom.io.contracts import scoring
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_json
@@ -16,6 +22,7 @@ from fathom.models import open_model
 from fathom.models.folders import save_model
 from fathom.models.loading import load_copies, load_model
 from fathom.planning.rehearsal.hub_stub import serve_hub
+from fathom.scoring.text_bits import MeasuredText, compare_on_texts
 
 TEXT = "The agent number {} learns a <b>policy</b> & a reward of the state .\n"
 
@@ -71,6 +78,24 @@ def test_the_page_shows_text_as_text_and_the_same_each_time(folder):
     pages = [(folder / each / "index.html").read_text() for each in ("one", "two")]
     assert pages[0] == pages[1]
     assert "<b>" not in pages[0] and "&lt;" in pages[0] and "<script" not in pages[0]
+
+
+def test_no_word_is_listed_with_a_difference_of_nothing(folder):
+    texts = pl.DataFrame({"doc_id": ["1", "2"], "file": ["1", "2"], "text": ["policy state agent"] * 2})
+    best, other = np.ones(18), np.ones(18)
+    other[:6], other[7], other[13] = 2.0, 0.99, 0.8  # by two documents: +12 bits, -0.02, -0.4
+    measured = {name: MeasuredText([bits] * 2, 8, {}) for name, bits in (("best", best), ("other", other))}
+    write_bits_page(folder / "page.html", compare_on_texts(measured, texts), [])
+    listed = re.findall(r"<li[^>]*>(\w+) <small>([^<]+)</small>", (folder / "page.html").read_text())
+    assert listed == [("policy", "+12"), ("agent", "-0.4")]
+
+
+def test_a_name_keeps_its_letters_where_an_interval_is_not_known():
+    texts = pl.DataFrame({"doc_id": ["1"], "file": ["1"], "text": ["policy"]})
+    measured = {name: MeasuredText([np.full(6, bits)], 3, {}) for name, bits in (("nano", 1.0), ("b", 2.0))}
+    _, _, first, second, _ = describe(compare_on_texts(measured, texts))
+    assert first.split() == ["nano", "1.0000", "-", "a"]
+    assert second.split() == ["b", "2.0000", "-", "1.0000", "-", "a"]
 
 
 def test_a_model_behind_a_server_is_compared_with_its_weights_here(folder, monkeypatch, capsys):

@@ -22,6 +22,7 @@ from fathom.models.origins import Origins
 NAMES = "abcd"
 ALIKE = " are not significantly different."
 FROM_IT = " are not significantly different from it."
+PREDICT = "predict the words of Physics best; they"
 
 
 def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
@@ -48,9 +49,10 @@ def make_knowledge(apart, lows, values=None, highs=None, ceiling=5.92, models=NA
 
 @pytest.mark.parametrize(
     ("models", "apart", "expected"),
-    [("abcd", ["ab", "ac", "ad"], "Of four models, a knows Physics best."),
-     ("abcd", ["ac", "ad", "bc", "bd"], "Of four models, a and b know Physics best; they" + ALIKE),
-     ("abcd", ["ad", "bd", "cd"], "Of four models, a, b and c know Physics best; they" + ALIKE),
+    # by rank, who sounds like the field is ahead, too: nothing is said of knowledge
+    [("abcd", ["ab", "ac", "ad"], "Of four models, a predicts the words of Physics best."),
+     ("abcd", ["ac", "ad", "bc", "bd"], f"Of four models, a and b {PREDICT}{ALIKE}"),
+     ("abcd", ["ad", "bd", "cd"], f"Of four models, a, b and c {PREDICT}{ALIKE}"),
      ("abcd", ["ad", "bc"], "Of four models, a ranks first on Physics; b and c" + FROM_IT),
      ("abcd", [], "The four models are not significantly different on Physics; a ranks first."),
      ("a", [], "a is the only model that was scored on Physics: its trimmed mean rank is 10."),
@@ -106,6 +108,20 @@ def test_many_models_without_knowledge_are_counted_and_those_below_zero_said():
     assert found.endswith(" b and c show no knowledge of it: their intervals do not lie above 0.")
 
 
+@pytest.mark.parametrize(
+    ("apart", "expected"),
+    [(["ab", "ad", "bd", "cd"], "b is ahead of c, but not among the best: it is closer to a than c is, and"
+      " more surely behind it."),
+     (["ab", "ac"], "b and c are ahead of d, but not among the best: they are closer to a than d is, and more"
+      " surely behind it."),
+     (["ac", "ad", "bc", "bd"], None)],
+)  # fmt: skip
+def test_a_model_between_the_best_is_explained(apart, expected):
+    benchmark = make_knowledge(apart, [1, 1, 1, 1])
+    said = [to_text(each) for each in explain(benchmark, "bits", [benchmark])]
+    assert [each for each in said if "among the best" in each] == ([expected] if expected else [])
+
+
 def test_equal_knowledge_and_none_that_was_measured():
     equal = make_knowledge([], [1, 1], [2.0, 2.0])
     assert (
@@ -158,7 +174,7 @@ def test_without_intervals_the_answer_does_not_say_who_is_apart():
 
 
 def test_the_lead_has_its_interval():
-    benchmark = make_benchmark(["ab"])
+    benchmark = make_benchmark(["ab", "ac", "ad"])
     (lead,) = explain(benchmark, "trimmed_mean", [benchmark])
     text = "a has a trimmed mean rank of 10, b one of 20 (the difference lies between 1 and 9)."
     assert to_text(lead) == text

@@ -5,12 +5,14 @@ from urllib.parse import quote
 import numpy as np
 import polars as pl
 import pytest
+from PIL import Image
 from tests.explorer.browser import SIZES
 from tests.explorer.runs import SCRIPT, SETTINGS, write_run
 
 from fathom.explorer import subfields
 from fathom.explorer.page import write_page
 from fathom.explorer.run import ORDERS
+from fathom.io.files import write_json
 
 FIRST = ".tabulator-row"
 LETTERS = """return [...document.querySelectorAll('#multiple-choice svg text')]
@@ -46,6 +48,35 @@ def test_strong_and_weak_are_what_was_tested_together(browser, tmp_path, monkeyp
     browser.open((run / "index.html").as_uri())
     cells = browser.run("return [...document.querySelectorAll('#subfields td')].map((one) => one.innerText)")
     assert [cell for cell in cells if cell[0] in "▲▼"] == ["▲ +2.00"]
+
+
+def test_a_wide_figure_keeps_a_size_that_can_be_read(browser, tmp_path):
+    run = write_run(tmp_path / "run")
+    (run / "figures").mkdir()
+    Image.new("L", (3600, 200)).save(run / "figures" / "physics.metrics.all.mean.png")
+    write_page(run, run / "index.html", SETTINGS)
+    for width, height in SIZES:
+        browser.open((run / "index.html").as_uri(), width, height)
+        browser.run("document.querySelector('#figures details').open = true")
+        browser.wait("document.querySelector('#figures img')?.naturalWidth")
+        browser.wait("document.querySelector('#figures .hint')?.offsetHeight", 20)
+        assert browser.run("return document.querySelector('#figures img').clientWidth") >= 1800
+        assert browser.run("return document.documentElement.scrollWidth") == width
+
+
+def test_a_fingerprint_out_of_sight_makes_no_row_high(browser, tmp_path):
+    run = write_run(tmp_path / "run")
+    for model in ("alpha", "beta"):
+        known = {"kind": "base", "base": "alpha", "dtype": "float32", "fingerprint": "0123456789abcdef" * 4}
+        (run / "models" / model).mkdir(parents=True)
+        write_json(run / "models" / model / "model.json", known)
+    write_page(run, run / "index.html", SETTINGS)
+    for width, height in SIZES:
+        browser.open((run / "index.html").as_uri(), width, height)
+        heights = browser.run("""return [...document.querySelectorAll('#made td code')]
+            .filter((each) => each.textContent.startsWith('0123456789ab'))
+            .map((each) => each.closest('tr').offsetHeight)""")
+        assert len(heights) == 2 and max(heights) < 90
 
 
 def test_every_id_in_the_page_is_there_once(browser, address):

@@ -132,3 +132,15 @@ def test_one_model_or_one_item_still_has_a_page(browser, tmp_path, items):
         TEXT.format("h1")
     )
     assert browser.list_errors() == []
+
+
+@pytest.mark.parametrize("clusters", [0, 1])
+def test_models_that_nothing_tells_apart_are_not_said_to_be_apart(browser, tmp_path, clusters):
+    rows = [("a", 1.0), ("b", 0.0), ("c", 0.5)]
+    base = make_logs({"a": 0.0}, items=3 if clusters else 1, groups=0, clusters=clusters)
+    logs = pl.concat(base.with_columns(model=pl.lit(name), score=score) for name, score in rows)
+    browser.open(write(tmp_path, "single", logs))
+    cells = browser.run(CELLS.format("#settle"))
+    assert {(row[0], row[1]) for row in cells} == {("a", "b"), ("a", "c"), ("c", "b")}
+    assert [row[3:] for row in cells] == [["–", "–"]] * 3  # neither is known, so none needs too many
+    assert "they are not significantly different" in browser.run(TEXT.format("#sides"))

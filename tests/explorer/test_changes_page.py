@@ -78,4 +78,9 @@ def test_the_page_fits_and_can_be_used_by_all(page, browser):
             browser.run("for (const each of document.querySelectorAll('details')) each.open = true")
             assert browser.run("return document.documentElement.scrollWidth") == width
             assert browser.check_accessibility() == []
+    # the phone is the last: columns that are out of sight are announced
+    hints = browser.run("""return [...document.querySelectorAll('section > .scroll')]
+        .filter((each) => each.scrollWidth > each.clientWidth)
+        .map((each) => getComputedStyle(each, '::before').content)""")
+    assert hints and all("sideways" in each for each in hints)
     assert browser.list_errors() == [] and browser.run("return window.planted") is None

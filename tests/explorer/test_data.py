@@ -18,7 +18,7 @@ from fathom.explorer.data import collect_data, collect_tables, dump_script, link
 from fathom.explorer.page import ASSETS, VENDOR, render_page
 from fathom.explorer.reader import list_read, read_run
 from fathom.explorer.run import Named
-from fathom.io.files import hash_file, read_json
+from fathom.io.files import hash_file, read_json, write_json
 
 
 def unpack(text):
@@ -118,7 +118,7 @@ def test_scores_without_rivals_are_shown_and_said(copied, run, computed):
     assert sum("rivals" in each and "alpha, beta" in each for each in older.missing) == 2
     data = collect_data(older, SETTINGS)
     assert data.overview["benchmarks"][0]["rivals"] == "" and "rivals-0" not in data.blocks
-    assert data.answer.endswith("know Physics best; they are not significantly different.")
+    assert data.answer.endswith("predict the words of Physics best; they are not significantly different.")
 
 
 def test_every_table_is_shown_but_those_of_figures_and_of_times(copied):
@@ -129,6 +129,15 @@ def test_every_table_is_shown_but_those_of_figures_and_of_times(copied):
     assert [*found] == ["summary.csv", "comparisons.csv", "groups.csv", "correlations.csv", "own.csv"]
     assert found["summary.csv"]["about"] and "aggregate" in found["summary.csv"]["lines"]
     assert found["own.csv"]["rows"] == [["1", "2"]]
+
+
+def test_the_table_of_what_was_left_out_is_described_last(copied):
+    report = {"sentences": 9, "kept": 8, "dropped_script": 1}
+    path = copied / "corpus" / "sentences" / "own.json"
+    path.parent.mkdir(parents=True)
+    write_json(path, report)
+    tables = collect_tables(read_run(copied, SETTINGS))
+    assert tables[-1]["name"] == "corpus/left_out.csv" and all(each["about"] for each in tables)
 
 
 def test_a_script_in_a_text_cannot_end_the_data(tmp_path):

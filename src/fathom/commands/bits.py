@@ -7,6 +7,7 @@ passages where models differ most; a stopped run, repeated, keeps the models tha
 """
 
 import argparse
+import math
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -126,13 +127,17 @@ def describe(comparison: "Comparison") -> list[str]:
     gaps = {each.worse: each for each in comparison.differences if each.better == best}
     for model in comparison.order:
         value, low, high = comparison.estimate(model)
-        row = [model, f"{value:.4f}", f"[{low:.4f}, {high:.4f}]"]
+        row = [model, f"{value:.4f}", _show_interval(low, high)]
         if gap := gaps.get(model):
-            row += [f"{gap.value:.4f}", f"[{gap.low:.4f}, {gap.high:.4f}]", letters[model]]
+            row += [f"{gap.value:.4f}", _show_interval(gap.low, gap.high), letters[model]]
         else:
             row += ["", "", letters[model]]
-        rows.append([cell.replace("nan", "-") for cell in row])
+        rows.append(row)
     return [comparison.answer, *verbs.align_columns(rows), f"{comparison.extent}."]
+
+
+def _show_interval(low: float, high: float) -> str:
+    return "-" if math.isnan(low) else f"[{low:.4f}, {high:.4f}]"
 
 
 def _describe_texts(sources: Sequence[Mapping[str, Any]], over: int) -> list[str]:

@@ -238,7 +238,7 @@ def advise(run: Run) -> list[str]:
             if planned:
                 first = planned[0]
                 text += (
-                    f"; {first.better} and {first.worse} by about {first.pairs:,} pairs of"
+                    f"; that of {first.better} and {first.worse} would take about {first.pairs:,} pairs of"
                     f" {first.keywords:,} {choose_clusters(benchmark.kept).kind}"
                 )
             lines.append(f"{text}.")

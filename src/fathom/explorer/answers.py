@@ -97,8 +97,9 @@ _OF_RANKS = Words(
     only="{models} is the only model that was scored on {title}: its {label} is {value}.",
     single=f"{_FIRST}{_OPEN} with a single pair.",
     uncompared=f"{_FIRST}{_OPEN} before they are compared.",
-    one="Of {count} models, {first} knows {title} best.",
-    several="Of {count} models, {leaders} know {title} best; they are not significantly different.",
+    one="Of {count} models, {first} predicts the words of {title} best.",
+    several="Of {count} models, {leaders} predict the words of {title} best; they are not significantly"
+    " different.",
     every=f"{_EVERY}{{ranks}} first.",
     some=f"{_FIRST}; {_NOT_FROM_IT}",
     tied="The {count} models have the same {label} on {title}: {value}.",
@@ -130,7 +131,7 @@ _OF_KNOWLEDGE = Words(
     single=f"{_LEADS}{_OPEN} with a single pair.",
     uncompared=f"{_LEADS}{_OPEN} before they are compared.",
     one="Of {count} models, {first} knows {title} best: {value}.",
-    several=_OF_RANKS.several,
+    several="Of {count} models, {leaders} know {title} best; they are not significantly different.",
     every=f"{_EVERY}{{leads}} with {{value}}.",
     some=f"{_LEADS}; {_NOT_FROM_IT}",
     tied="The {count} models know as much of {title}: {value}.",
@@ -288,6 +289,8 @@ def explain(benchmark: Ranks, order_name: str, benchmarks: Sequence[Ranks]) -> l
     if len(ranking.models) < 2:
         return []
     found = [_describe_lead(ranking, order)]
+    if between := _explain_between(ranking):
+        found.append(between)
     if drawn := explain_clusters(ranking.clusters):
         found.append([Piece(drawn)])
     if not _has_leader(ranking):
@@ -364,6 +367,24 @@ def _describe_lead(ranking: Ranking, order: Order) -> Sentence:
     return [*pieces, Piece(".")]
 
 
+def _explain_between(ranking: Ranking) -> Sentence:
+    """Return why models between those that are not apart from the best are; empty if there are none."""
+    names = [each.model for each in ranking.models]
+    leaders, _ = find_leaders(names, ranking.comparisons)
+    last = leaders[-1]
+    between = [model for model in names[: names.index(last)] if model not in leaders]
+    if not between:
+        return []
+    verb, they = ("is", "it is") if len(between) == 1 else ("are", "they are")
+    return compose(
+        f"{{between}} {verb} ahead of {{last}}, but not among the best: {they} closer to {{first}} than"
+        " {last} is, and more surely behind it.",
+        between=join_names(between),
+        last=join_names([last]),
+        first=join_names(names[:1]),
+    )
+
+
 def describe_origins(origins: Origins) -> Sentence:
     """Return which models a run has trained from scratch, and which not; empty if it trained none."""
     if not origins.trained:
@@ -407,7 +428,9 @@ _METRICS = {
         "how much a prompt tells the model of the author’s word, among the benchmark’s other targets;"
         " 0: nothing{ceiling}"
     ),
-    RANK.name: "the place of the author’s word in a model’s list of next words; 1 is best",
+    RANK.name: (
+        "the place of the author’s word in a model’s list of next words; 1 is best, and style counts, too"
+    ),
     RIVAL_RANK.name: "the place of the author’s word among the benchmark’s other targets; 1 is best",
 }
 _STATISTICS = {

@@ -16,6 +16,8 @@ _WORDS, _PASSAGES = 25, 8
 _FULL = 6.0
 """Bits of a word from which its colour is full."""
 _DIGITS = ".4f"
+_LEAST, _MANY = 0.05, 9.95
+"""Bits from which a word is listed: fewer would show as 0.0; and from which they have no decimals."""
 
 
 def write_bits_page(output: Path, comparison: Comparison, notes: Sequence[str]) -> None:
@@ -71,7 +73,7 @@ def _show_other(comparison: Comparison, other: str, is_open: bool) -> str:
         name = html.escape(model)
         some = sorted(words, key=lambda each: -sign * each.bits)[:_WORDS]
         here = sorted(passages, key=lambda each: -sign * each.bits)[:_PASSAGES]
-        listed = "".join(_show_word(each) for each in some if sign * each.bits > 0)
+        listed = "".join(_show_word(each) for each in some if sign * each.bits >= _LEAST)
         shown = "".join(_show_passage(each) for each in here if sign * each.bits > 0)
         sides.append(
             f'<div><h3>{name} predicts better</h3><ul class="chips">{listed or "<li>no word</li>"}</ul>'
@@ -86,8 +88,8 @@ def _show_other(comparison: Comparison, other: str, is_open: bool) -> str:
 
 
 def _show_word(word: Word) -> str:
-    uses = show_count(word.uses, "use")
-    return f'<li title="{uses}">{html.escape(word.word)} <small>{word.bits:+,.0f}</small></li>'
+    uses, digits = show_count(word.uses, "use"), 0 if abs(word.bits) >= _MANY else 1
+    return f'<li title="{uses}">{html.escape(word.word)} <small>{word.bits:+,.{digits}f}</small></li>'
 
 
 def _show_passage(passage: Passage) -> str:

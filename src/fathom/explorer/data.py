@@ -31,6 +31,7 @@ from fathom.explorer.answers import (
     to_text,
     warn_of_vocabularies,
 )
+from fathom.explorer.checks import LEFT_OUT
 from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run, choose_order
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
 from fathom.figures.catalogue import CATALOGUE, find_figure
@@ -319,6 +320,7 @@ def collect_tables(run: Run) -> list[dict[str, Any]]:
         for file in contract.files.split(", ")
     ]
     contracts.sort(key=lambda each: len(each[0].fields))  # of several that fit, the most specific
+    meanings.append((RunPath(f"{LEFT_OUT}.csv"), "what was left out of the corpus, by reason"))
     found = [
         {
             "name": name,

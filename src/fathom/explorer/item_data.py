@@ -127,7 +127,7 @@ def _list_facts(task: Task, name: str) -> list[str]:
             f"in {show_count(len(set(clusters.names)), 'cluster')}, which intervals and tests draw as a whole"
         )
     if every > count:
-        facts.append(f"{every - count:,} that not all models have left out")
+        facts.append(f"{every - count:,} left out, for not all models have them")
     groups = task.items["group"].n_unique()
     if groups > 1:
         facts.append(f"{groups:,} {'tasks' if task.parts > 1 else 'groups'}")
@@ -248,8 +248,9 @@ def size_task(task: Task, name: str) -> Sizes:
     unsettled: list[tuple[str, str, float, float | None, int | None, int | None]] = []
     for each in compared:
         differences = sign * (values[each.better] - values[each.worse])
-        if len(set(clusters)) < 2:
-            return Sizes([], [])
+        if len(set(clusters)) < 2:  # nothing to plan with
+            unsettled.append((each.better, each.worse, each.difference, None, None, None))
+            continue
         # the smallest p of all must reach this share of the error
         confidence = 1 - ERROR / len(compared)
         pilot = measure_spread(differences, clusters)

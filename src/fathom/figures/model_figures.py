@@ -100,8 +100,8 @@ MODEL_FIGURES = (
                      {"group": "base", "statistic": "mean"}, _FIGURES),
                Shown("all models by five metrics, with each way to sum up ranks", values={"group": "all"})),
         caption=_BY_METRIC + _FIVE + f"    {_IN_ORDER}" + """
-        Base models come as they are from their training, chat models are tuned for chat, all has both,
-        and models adapted here.""",
+        Of the groups, base has models as they come from their training, chat those tuned for chat, and all
+        has both, and models adapted here.""",
     ),
     Figure(
         "base-and-chat", "Base and chat models", "{domain}.base-and-chat.{statistic}",

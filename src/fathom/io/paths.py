@@ -12,9 +12,9 @@ from fathom.io.run_path import RunPath
 
 PAGE = RunPath("index.html", "the page: start here; the answer, and every pair behind it, in one file")
 CONTENTS = RunPath("contents.json", "hashes of the files that the page was made from, which readers check")
-SUMMARY = RunPath("summary.csv", "every model on every benchmark: rank and probability with intervals")
+SUMMARY = RunPath("summary.csv", "every metric of every model on every benchmark, with intervals")
 COMPARISONS = RunPath("comparisons.csv", "every two models: who is ahead, how far, and how surely")
-GROUPS = RunPath("groups.csv", "models by rank, with letters for those that do not differ significantly")
+GROUPS = RunPath("groups.csv", "models in order, with letters for those that do not differ significantly")
 CORRELATIONS = RunPath("correlations.csv", "how far benchmarks and metrics agree on the order of models")
 REFERENCES = RunPath("references.csv", "every model on references that do not lead")
 DATES = RunPath("dates.csv", "ranks on pairs before and after the last day of a model's training text")
@@ -24,7 +24,7 @@ CHANGES_TABLE = RunPath("changes.csv", "the same as a table, by domain")
 KEYWORD_CHANGES = RunPath("keyword_changes.csv", "keywords that are new or gone")
 FIGURE = RunPath("figures/{figure}.png", "a figure; beside it the same as PDF, and its numbers as CSV")
 EXAMPLES = RunPath("examples/tables.md", "keywords, targets, tokens and pairs of all domains to read")
-EXAMPLE_TABLE = RunPath("examples/{table}.csv", "the same as tables")
+EXAMPLE_TABLE = RunPath("examples/{table}.csv", "one of the tables in tables.md")
 
 # corpus
 

@@ -90,7 +90,7 @@ Fathom.items = (() => {
       ],
       lines.map(([better, worse, difference, smallest, items, clusters]) => [
         name(better), name(worse), gap(difference), smallest === null ? "–" : gap(smallest),
-        items ? whole(items) : difference ? "too many" : "–", ...(hasClusters ? [clusters ? whole(clusters) : "–"] : []),
+        items ? whole(items) : difference && smallest !== null ? "too many" : "–", ...(hasClusters ? [clusters ? whole(clusters) : "–"] : []),
       ]),
       { hideCaption: true },
     );
@@ -101,9 +101,10 @@ Fathom.items = (() => {
     if (!comparisons.length) return fill(place, element("p", {}, "There is one model: nothing to compare."));
     if (!unsettled.length) return fill(place, heading, element("p", {}, `All models are apart by ${label()}.`));
     const hasClusters = facts.some((fact) => fact.includes("clusters"));
+    const isKnown = unsettled.some(([, , , smallest]) => smallest !== null);
     fill(
       place, heading,
-      element("p", {}, `By ${label()}${comparisons.length > 1 ? `, all ${whole(comparisons.length)} comparisons together` : ""}. The number of items would find a difference as large as the one seen in 80\u00a0% of such tests; there are ${plural(kept, "item")} now. If the difference seen is too large by chance, more are needed. Models that would need too many are better taken as equal.`),
+      element("p", {}, !isKnown ? "How many items would settle it cannot be said from these." : `By ${label()}${comparisons.length > 1 ? `, all ${whole(comparisons.length)} comparisons together` : ""}. The number of items would find a difference as large as the one seen in 80\u00a0% of such tests; there are ${plural(kept, "item")} now. If the difference seen is too large by chance, more are needed. Models that would need too many are better taken as equal.`),
       settleTable(unsettled.slice(0, FIRST), hasClusters),
       unsettled.length > FIRST && Fathom.unfold({}, `All ${whole(unsettled.length)}`, () => [settleTable(unsettled, hasClusters)]),
     );

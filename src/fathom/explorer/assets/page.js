@@ -54,11 +54,20 @@
     );
   };
 
+  // At the size in which it can be read: a wide one is scrolled sideways.
+  const showPicture = (title, src, alt) => {
+    const picture = element("img", { src, alt, onload: () => { picture.style.width = `${picture.naturalWidth / 2}px`; } });
+    const hint = element("p", { class: "hint", hidden: true }, "The picture goes on to the right: scroll it sideways →");
+    const scroller = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": title }, picture);
+    Fathom.tellWide(scroller, scroller, hint);
+    return element("div", {}, hint, scroller);
+  };
+
   const showFigure = ({ name, title, caption, image }) => {
     const path = Fathom.toPath(`figures/${name}`);
     return Fathom.unfold({ class: "figure" }, title, () => [
       image
-        ? element("img", { src: `data:image/png;base64,${find(image).textContent}`, alt: `${title}; its numbers are in ${name.replace(/png$/, "csv")}` })
+        ? showPicture(title, `data:image/png;base64,${find(image).textContent}`, `${title}; its numbers are in ${name.replace(/png$/, "csv")}`)
         : element("p", {}, "Too large for this page: ", element("a", { href: path }, `figures/${name}`)),
       ...caption.split("\n\n").map((each) => each && element("p", { class: "caption" }, each)),
     ]);
@@ -103,7 +112,7 @@
     const columns = ["model", "kind", "base", "dtype", "quantization", "revision", "fingerprint"]
       .filter((column) => models.some((model) => model[column]));
     return Fathom.tables.plain("Models and their weights", columns.map((column, place) => ({ title: column, head: place === 0 && columns.length > 1 })),
-      models.map((model) => columns.map((column) => (column === "fingerprint" ? element("code", {}, model[column]) : model[column]))));
+      models.map((model) => columns.map((column) => (column === "fingerprint" ? element("code", { class: "print" }, model[column]) : model[column]))), { hideCaption: true });
   };
 
   const MOST_ROWS = 5000; // more are there to download

@@ -147,7 +147,7 @@ Fathom.questionsPart = (() => {
     current = { data, answers, id: found.id };
     rows = makeRows(data, answers);
     place.append(
-      element("p", {}, "A row opens the question with its options, all answers and what proves it. Questions without an answer of a model were shown to it with theirs."),
+      element("p", {}, "A row opens the question with its options, all answers and what proves it. A model was shown some questions with their answers as examples; there it has none of its own."),
       controls(found, promptings, asked), status, holder,
     );
     const show = (row) => Fathom.set({ i: row.id }, true);

@@ -50,14 +50,14 @@ COMPARISONS = Contract(
 
 GROUPS = Contract(
     paths.GROUPS,
-    "A line for each model on a benchmark, metric and aggregate, best rank first.",
+    "A line for each model on a benchmark, metric and aggregate, best first.",
     *(
         column.DOMAIN,
         column.VARIANT,
-        replace(column.METRIC, about="rank or rival_rank; none: rank", optional=True),
+        replace(column.METRIC, about="bits, rank or rival_rank; none: rank", optional=True),
     ),
     *(column.AGGREGATE, column.MODEL, column.PLACE),
-    Column("value", column.VALUE.type, "the rank that places are given by", column.VALUE.check),
+    Column("value", column.VALUE.type, "what places are given by", column.VALUE.check),
     text("groups", "letters; models that share one are not significantly different, all compared together"),
     *(column.PAIR_COUNT, column.CLUSTERS),
     key=("domain", "variant", "metric", "aggregate", "model"),

@@ -57,6 +57,17 @@ def test_formats_give_the_same_documents(tmp_path):
         assert report["input"]["file"] == name
 
 
+def test_a_row_with_more_cells_than_columns_is_refused(tmp_path):
+    """A comma in a text without quotes would cut the text, and shift what follows it."""
+    (tmp_path / "t.csv").write_text("topic,text\na,One text.\nb,Of pumps, valves, and more.\n")
+    with refuses("t.csv, line 3", "4 fields", "2"):
+        read(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("topic,text\na,One text.,,\nb\n")
+    table, report = read(tmp_path / "t.csv")
+    assert table["text"].to_list() == ["One text."]
+    assert sum(report["left_out"].values()) == 1
+
+
 def test_columns_can_be_named(tmp_path):
     rows = {"n": [7, 8], "text": ["no", "no"], "content": ["x", None], "when": [date(2020, 1, 2), None]}
     pl.DataFrame(rows).write_parquet(tmp_path / "t.parquet")

@@ -333,12 +333,23 @@ def test_notes_of_markdown_are_prose_without_their_signs(markdown):
 
 @pytest.mark.parametrize(
     "front",
-    ['---\ndate: 2026-05-04\ntitle: "Water"\n---', "+++\ntitle = 'Water'\ndraft = false\n+++"],
-    ids=["YAML", "TOML"],
+    [
+        '---\ndate: 2026-05-04\ntitle: "Water"\n---',
+        "--- \n\n# the page\ntitle: Water\n---",
+        "+++\ntitle = 'Water'\ndraft = false\n+++",
+    ],
+    ids=["YAML", "blanks", "TOML"],
 )
 def test_fields_before_markdown_give_its_title(front):
     content = read_markdown(f"{front}\n{_SENTENCES[0]}\n".encode())
     assert (content.title, content.sections[0].text) == ("Water", _SENTENCES[0])
+
+
+@pytest.mark.parametrize("rule", ["---", "---  ", "+++"])
+def test_text_between_rules_is_no_front_matter(rule):
+    first, second, *_ = _SENTENCES
+    content = read_markdown(f"{rule}\n\n{first}\n\n{rule}\n\n{second}\n".encode())
+    assert [(first in each.text, second in each.text) for each in content.sections] == [(True, True)]
 
 
 def test_substitutions_lines_and_templates_of_restructured_text():

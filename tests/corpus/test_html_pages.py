@@ -331,6 +331,28 @@ def test_notes_of_markdown_are_prose_without_their_signs(markdown):
     assert content.sections[0].text == note
 
 
+@pytest.mark.parametrize("named", ['epub:type="noteref"', 'role="doc-noteref"', 'class="footnote"'])
+def test_the_number_of_a_note_is_no_text(named):
+    first, second, *_ = _SENTENCES
+    page = f'<p>{first}<a href="b.xhtml#n1" {named}>1</a> {second[:-1]}<a {named} href="#n2">*</a>.</p>'
+    (section,) = read_markup(page).sections
+    assert section.text == f"{first} {second}"
+
+
+def test_quoted_words_have_quotes():
+    page = "<p>The crew calls it <q>the heart of <i>all</i> pumps</q>, and the men say <q>so</q>.</p>"
+    (section,) = read_markup(page).sections
+    assert section.text == 'The crew calls it "the heart of all pumps", and the men say "so".'
+
+
+def test_a_block_that_is_shown_in_its_line_ends_no_paragraph():
+    first, second, *_ = _SENTENCES
+    split = first.replace("a tank", '<div style="display: inline"><span>a tank</span></div>')
+    page = f"<div>{split} {second}</div><div>{first}<div style='display:inline-block'>{second}</div></div>"
+    both, *_ = read_markup(page).sections
+    assert both.text.split("\n\n") == [f"{first} {second}", first, second]
+
+
 @pytest.mark.parametrize(
     "front",
     [

@@ -200,6 +200,8 @@ class _Walker:
             self._pieces += [_PLACE] if furniture.is_inside_sentence(element, tag) else []
         elif tag == "sup" and furniture.is_exponent(element):
             self._pieces.append("^")
+        elif tag == "q":
+            self._pieces.append('"')
         if furniture.is_code(element, tag):
             self._add(CODE_MARK if tag not in furniture.BLOCKS else None)
             self._in_code += 1
@@ -212,6 +214,8 @@ class _Walker:
             self._flush()
         elif element.tag == "a":
             self._in_link -= element.get("href") is not None
+        elif element.tag == "q":
+            self._pieces.append('"')
         self._in_code -= furniture.is_code(element, element.tag)
         self._doubtful -= self._page.is_doubtful(element, element.tag)
         self._add(element.tail)

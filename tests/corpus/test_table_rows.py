@@ -68,6 +68,17 @@ def test_a_row_with_more_cells_than_columns_is_refused(tmp_path):
     assert sum(report["left_out"].values()) == 1
 
 
+@pytest.mark.parametrize("texts", [["One."], ["One.", "Two.", "Three."]])
+def test_one_json_value_over_several_lines_is_not_cut_off(tmp_path, texts):
+    (tmp_path / "t.jsonl").write_text(json.dumps([{"text": each} for each in texts], indent=1))
+    with refuses("t.jsonl", "line 1") as caught:
+        read(tmp_path / "t.jsonl")
+    assert "cut" not in str(caught.value)
+    (tmp_path / "t.jsonl").write_text('{"text": "One."}\n{"text": "Tw')
+    with refuses("t.jsonl", "cut off in line 2"):
+        read(tmp_path / "t.jsonl")
+
+
 def test_columns_can_be_named(tmp_path):
     rows = {"n": [7, 8], "text": ["no", "no"], "content": ["x", None], "when": [date(2020, 1, 2), None]}
     pl.DataFrame(rows).write_parquet(tmp_path / "t.parquet")

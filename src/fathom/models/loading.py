@@ -315,7 +315,7 @@ def _check_vocabulary(model: Any, tokenizer: Any, own: bool) -> None:
         hint = "check that the tokenizer belongs to the model"
         if own:
             hint = (
-                "move the adapter's tokenizer away if its own entries are not needed, such as one for padding;"
+                "move the adapter's tokenizer away if its entries are not needed, such as one for padding;"
                 " else resize the base (resize_token_embeddings), merge the adapter, and save the whole model"
             )
         what = f"the tokenizer has {entries:,} entries, the model {size:,}"

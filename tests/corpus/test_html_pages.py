@@ -276,6 +276,8 @@ def test_a_broken_declaration_costs_nothing():
         (r"of \(a_i\), \[see the list\] and \(them\) at all", "of a_i, [see the list] and (them) at all", 0),
         (r"of $`\frac{a}{b}`$ at all", f"of {GAP} at all", 1),
         ("of $$a*b*c$$ at all", "of a*b*c at all", 0),
+        ("of $a + b = c$ if $0 < p < 1$ at all", "of a + b = c if 0 < p < 1 at all", 0),
+        ("of $3 + $4 = $7 in $A=$HOME at all", "of $3 + $4 = $7 in $A=$HOME at all", 0),
         ('of {{< ref "a.md" >}} at all', f"of {GAP} at all", 1),
         (
             "of {{ pump.name }} and `{{ x }}` at all",

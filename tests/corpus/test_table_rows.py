@@ -79,6 +79,14 @@ def test_one_json_value_over_several_lines_is_not_cut_off(tmp_path, texts):
         read(tmp_path / "t.jsonl")
 
 
+def test_a_column_that_the_first_line_leaves_out_is_found(tmp_path):
+    rows = [{"abstract": "One."}, {"abstract": "Two.", "text": "Two. Three.", "topic": "law"}]
+    (tmp_path / "t.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    table, report = read(tmp_path / "t.jsonl")
+    assert report["columns"] == {"abstract": "abstract", "text": "text", "categories": "topic"}
+    assert table.select("text", "categories").rows() == [("", []), ("Two. Three.", ["law"])]
+
+
 def test_columns_can_be_named(tmp_path):
     rows = {"n": [7, 8], "text": ["no", "no"], "content": ["x", None], "when": [date(2020, 1, 2), None]}
     pl.DataFrame(rows).write_parquet(tmp_path / "t.parquet")

@@ -341,6 +341,15 @@ def test_the_number_of_a_note_is_no_text(named):
     assert section.text == f"{first} {second}"
 
 
+@pytest.mark.parametrize(
+    "end", ["</body></html>", "</BODY>\n</HTML >", "</body></html><html><body>", "</html>"]
+)
+def test_text_after_the_end_of_a_page_is_read(end):
+    first, second, *_ = _SENTENCES
+    content = read_markup(f"<html><body><p>{first}</p>{end}\n<p>{second}</p></body></html>")
+    assert [each.text for each in content.sections] == [f"{first}\n\n{second}"]
+
+
 def test_quoted_words_have_quotes():
     page = "<p>The crew calls it <q>the heart of <i>all</i> pumps</q>, and the men say <q>so</q>.</p>"
     (section,) = read_markup(page).sections

@@ -32,7 +32,8 @@ _CONTAINERS = re.compile(
     re.IGNORECASE,
 )
 """Elements that only group or style others."""
-_NO_FRAMES = re.compile(r"</?noframes\b[^<>]*>", re.IGNORECASE)
+_IGNORED = re.compile(r"</?noframes\b[^<>]*>|</(?:body|html)\s*>", re.IGNORECASE)
+"""Tags without which a page is read as browsers show it: the parser drops what follows the end of HTML."""
 _COUNTED = {
     "references": sections.REFERENCES,
     **dict.fromkeys(("listing", "generated", "table", "pre"), sections.CODE),
@@ -81,7 +82,7 @@ def add_markup(text: str, outline: Outline) -> str:
 def _parse(text: str) -> Any:
     """Return the root element of HTML; unknown entities stay."""
     # a string must not declare an encoding
-    text = _NO_FRAMES.sub("", _PROLOGUE.sub("", text, count=1))
+    text = _IGNORED.sub("", _PROLOGUE.sub("", text, count=1))
     root, is_cut = _parse_whole(text)
     if is_cut:  # only grouping elements are nested so deeply
         root, is_cut = _parse_whole(_CONTAINERS.sub(r"<\1p>", text))

@@ -274,3 +274,31 @@ def test_a_package_without_pages_is_refused():
 def test_an_empty_page_of_an_epub_costs_itself_alone():
     book = make_epub([_PAGE.format("Storage", _FIRST), "", _PAGE.format("Checkpoints", _SECOND)])
     assert len(read_epub(book, _LIMIT).sections) == 2
+
+
+def _encrypt(count: int, algorithm: str) -> bytes:
+    """Return a book of two pages, so many of which it says are encrypted."""
+    book = io.BytesIO(make_epub([f"<html><body><p>{each}</p></body></html>" for each in (_FIRST, _SECOND)]))
+    named = "".join(
+        '<EncryptedData xmlns="http://www.w3.org/2001/04/xmlenc#">'
+        f'<EncryptionMethod Algorithm="{algorithm}"/>'
+        f'<CipherData><CipherReference URI="OPS/p{page}.xhtml"/></CipherData></EncryptedData>'
+        for page in range(count)
+    )
+    with zipfile.ZipFile(book, "a") as archive:
+        archive.writestr("META-INF/encryption.xml", f"<encryption>{named}</encryption>")
+    return book.getvalue()
+
+
+def test_pages_that_copy_protection_encrypts_are_not_read():
+    algorithm = "http://www.w3.org/2001/04/xmlenc#aes128-cbc"
+    content = read_epub(_encrypt(1, algorithm), _LIMIT)
+    assert [each.text for each in content.sections] == [_SECOND]
+    assert content.left_out[UNREADABLE] == 1
+    with refuses("p0.xhtml", "encrypted"):
+        read_epub(_encrypt(2, algorithm), _LIMIT)
+
+
+def test_obfuscation_of_fonts_locks_no_book():
+    content = read_epub(_encrypt(2, "http://www.idpf.org/2008/embedding"), _LIMIT)
+    assert [each.text for each in content.sections] == [f"{_FIRST}\n\n{_SECOND}"]

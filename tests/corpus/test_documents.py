@@ -248,6 +248,19 @@ def test_a_text_file_of_restructured_text_is_read_as_such(tmp_path):
     assert section.text.split("\n\n") == [_FIRST, "See valves and the coil there."]
 
 
+def test_text_on_the_line_of_an_admonition_is_read(tmp_path):
+    begun = _FIRST.replace(" holds", "\n   holds")
+    text = f"Pumps\n=====\n\n.. note:: {begun}\n\n* An item of a list:\n\n  .. tip:: {_SECOND}\n"
+    (section,) = _read(tmp_path, "a.rst", text).sections
+    assert section.text.split("\n\n") == [_FIRST, "An item of a list:", _SECOND]
+
+
+def test_the_title_of_an_admonition_is_no_text(tmp_path):
+    text = f"Pumps\n=====\n\n.. admonition:: What all the crew has to know\n\n   {_FIRST}\n"
+    (section,) = _read(tmp_path, "a.rst", text).sections
+    assert section.text == _FIRST
+
+
 @pytest.mark.parametrize(
     "text",
     [

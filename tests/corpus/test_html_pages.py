@@ -276,6 +276,8 @@ def test_a_broken_declaration_costs_nothing():
         (r"of \(a_i\), \[see the list\] and \(them\) at all", "of a_i, [see the list] and (them) at all", 0),
         (r"of $`\frac{a}{b}`$ at all", f"of {GAP} at all", 1),
         ("of $$a*b*c$$ at all", "of a*b*c at all", 0),
+        ("of $a + b = c$ if $0 < p < 1$ at all", "of a + b = c if 0 < p < 1 at all", 0),
+        ("of $3 + $4 = $7 in $A=$HOME at all", "of $3 + $4 = $7 in $A=$HOME at all", 0),
         ('of {{< ref "a.md" >}} at all', f"of {GAP} at all", 1),
         (
             "of {{ pump.name }} and `{{ x }}` at all",
@@ -331,14 +333,56 @@ def test_notes_of_markdown_are_prose_without_their_signs(markdown):
     assert content.sections[0].text == note
 
 
+@pytest.mark.parametrize("named", ['epub:type="noteref"', 'role="doc-noteref"', 'class="footnote"'])
+def test_the_number_of_a_note_is_no_text(named):
+    first, second, *_ = _SENTENCES
+    page = f'<p>{first}<a href="b.xhtml#n1" {named}>1</a> {second[:-1]}<a {named} href="#n2">*</a>.</p>'
+    (section,) = read_markup(page).sections
+    assert section.text == f"{first} {second}"
+
+
+@pytest.mark.parametrize(
+    "end", ["</body></html>", "</BODY>\n</HTML >", "</body></html><html><body>", "</html>"]
+)
+def test_text_after_the_end_of_a_page_is_read(end):
+    first, second, *_ = _SENTENCES
+    content = read_markup(f"<html><body><p>{first}</p>{end}\n<p>{second}</p></body></html>")
+    assert [each.text for each in content.sections] == [f"{first}\n\n{second}"]
+
+
+def test_quoted_words_have_quotes():
+    page = "<p>The crew calls it <q>the heart of <i>all</i> pumps</q>, and the men say <q>so</q>.</p>"
+    (section,) = read_markup(page).sections
+    assert section.text == 'The crew calls it "the heart of all pumps", and the men say "so".'
+
+
+def test_a_block_that_is_shown_in_its_line_ends_no_paragraph():
+    first, second, *_ = _SENTENCES
+    split = first.replace("a tank", '<div style="display: inline"><span>a tank</span></div>')
+    page = f"<div>{split} {second}</div><div>{first}<div style='display:inline-block'>{second}</div></div>"
+    both, *_ = read_markup(page).sections
+    assert both.text.split("\n\n") == [f"{first} {second}", first, second]
+
+
 @pytest.mark.parametrize(
     "front",
-    ['---\ndate: 2026-05-04\ntitle: "Water"\n---', "+++\ntitle = 'Water'\ndraft = false\n+++"],
-    ids=["YAML", "TOML"],
+    [
+        '---\ndate: 2026-05-04\ntitle: "Water"\n---',
+        "--- \n\n# the page\ntitle: Water\n---",
+        "+++\ntitle = 'Water'\ndraft = false\n+++",
+    ],
+    ids=["YAML", "blanks", "TOML"],
 )
 def test_fields_before_markdown_give_its_title(front):
     content = read_markdown(f"{front}\n{_SENTENCES[0]}\n".encode())
     assert (content.title, content.sections[0].text) == ("Water", _SENTENCES[0])
+
+
+@pytest.mark.parametrize("rule", ["---", "---  ", "+++"])
+def test_text_between_rules_is_no_front_matter(rule):
+    first, second, *_ = _SENTENCES
+    content = read_markdown(f"{rule}\n\n{first}\n\n{rule}\n\n{second}\n".encode())
+    assert [(first in each.text, second in each.text) for each in content.sections] == [(True, True)]
 
 
 def test_substitutions_lines_and_templates_of_restructured_text():

@@ -104,6 +104,8 @@ def test_long_broken_input_does_not_take_long(piece):
     ("a word—a dash", "a word - a dash"),
     ("ofﬁce ef­fort here", "office effort here"),
     ("Schrödinger and Poincaré", "Schrödinger and Poincaré"),
+    ("The pump\x00 of\x07 the\x1b pl\x7fant", "The pump of the plant"),
+    ("It\x92s \x93so\x94 \x96 5 \x80 for \x8aimon\x81, na\xefve", "It's \"so\" - 5 € for Šimon, naïve"),
     ("the angle $\\alpha$ -- or ``so''", "the angle α - or \"so\""),
 ])  # fmt: skip
 def test_typographic_characters_become_ascii_and_accents_stay(raw, clean):

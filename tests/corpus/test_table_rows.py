@@ -57,6 +57,36 @@ def test_formats_give_the_same_documents(tmp_path):
         assert report["input"]["file"] == name
 
 
+def test_a_row_with_more_cells_than_columns_is_refused(tmp_path):
+    """A comma in a text without quotes would cut the text, and shift what follows it."""
+    (tmp_path / "t.csv").write_text("topic,text\na,One text.\nb,Of pumps, valves, and more.\n")
+    with refuses("t.csv, line 3", "4 fields", "2"):
+        read(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("topic,text\na,One text., ,\nb\n")
+    table, report = read(tmp_path / "t.csv")
+    assert table["text"].to_list() == ["One text."]
+    assert sum(report["left_out"].values()) == 1
+
+
+@pytest.mark.parametrize("texts", [["One."], ["One.", "Two.", "Three."]])
+def test_one_json_value_over_several_lines_is_not_cut_off(tmp_path, texts):
+    (tmp_path / "t.jsonl").write_text(json.dumps([{"text": each} for each in texts], indent=1))
+    with refuses("t.jsonl", "line 1") as caught:
+        read(tmp_path / "t.jsonl")
+    assert "cut" not in str(caught.value)
+    (tmp_path / "t.jsonl").write_text('{"text": "One."}\n{"text": "Tw')
+    with refuses("t.jsonl", "cut off in line 2"):
+        read(tmp_path / "t.jsonl")
+
+
+def test_a_column_that_the_first_line_leaves_out_is_found(tmp_path):
+    rows = [{"abstract": "One."}, {"abstract": "Two.", "text": "Two. Three.", "topic": "law"}]
+    (tmp_path / "t.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    table, report = read(tmp_path / "t.jsonl")
+    assert report["columns"] == {"abstract": "abstract", "text": "text", "categories": "topic"}
+    assert table.select("text", "categories").rows() == [("", []), ("Two. Three.", ["law"])]
+
+
 def test_columns_can_be_named(tmp_path):
     rows = {"n": [7, 8], "text": ["no", "no"], "content": ["x", None], "when": [date(2020, 1, 2), None]}
     pl.DataFrame(rows).write_parquet(tmp_path / "t.parquet")

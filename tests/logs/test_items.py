@@ -6,6 +6,7 @@ import json
 import random
 import warnings
 import zipfile
+from decimal import Decimal
 
 import polars as pl
 import pytest
@@ -253,6 +254,14 @@ def test_tables_of_any_kind_give_the_same_items(tmp_path):
     assert set(first["task"]) == {"task"} and set(first["cluster"]) == {"c0", "c1"}
     assert set(first["options"]) == {0}
     assert all(first.equals(other) for other in others)
+
+
+def test_whole_numbers_as_floats_are_items_and_decimals_scores(tmp_path):
+    """A column of ids with a gap is one of floats in pandas; DuckDB writes numbers as decimals."""
+    table = pl.DataFrame({"model": ["a", "a"], "item": [1.0, 12.0], "score": [Decimal("0.5"), Decimal(1)]})
+    table.write_parquet(tmp_path / "task.parquet")
+    items, _ = read_logs([tmp_path / "task.parquet"])
+    assert items.select("item", "score").rows() == [("1", 0.5), ("12", 1.0)]
 
 
 def test_the_order_of_logs_does_not_matter(tmp_path):

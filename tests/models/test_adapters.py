@@ -16,7 +16,7 @@ from tests.tables import write_models
 from fathom.config.scoring import Scoring
 from fathom.models.adapters import apply_adapter
 from fathom.models.fetching import find_pointer, locate_pointer
-from fathom.models.folders import save_model
+from fathom.models.folders import load_tokenizer, save_model
 from fathom.models.loading import (
     check_fingerprint,
     describe_loaded,
@@ -95,6 +95,20 @@ def test_in_low_precision_an_adapter_stays_beside_its_base(adapter, model_folder
     for some in merged:
         assert not any("lora_" in name for name, _ in some.named_parameters())
         assert not torch.equal(some.transformer.h[0].attn.c_attn.weight, plain.to(some.dtype))
+
+
+def test_its_own_tokenizer_with_more_tokens_is_named(adapter, model_folder):
+    tokenizer = load_tokenizer(model_folder)
+    tokenizer.add_tokens(["onemore"])
+    tokenizer.save_pretrained(adapter)
+    with refuses(f"{adapter}: ", "281 entries", "280", "resize_token_embeddings"):
+        load_model(adapter)
+
+
+def test_weights_that_were_not_fetched_are_named(adapter):
+    (adapter / "adapter_model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\noid 1\n")
+    with refuses("adapter_model.safetensors", "Git LFS"):
+        load_model(adapter)
 
 
 def test_its_own_tokenizer_counts(adapter, model_folder):

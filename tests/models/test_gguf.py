@@ -190,7 +190,8 @@ def test_files_that_are_cut_short_or_damaged(llama, tmp_path):
         with refuses(file, "cut short"):
             unpack(file, tmp_path / "cache")
         assert name
-    for start, named in ((b"GGML", "GGUF"), (b"GGUF" + struct.pack("<I", 1), "version 1")):
+    for start, named in ((b"GGML", "GGUF"), (b"GGUF" + struct.pack("<I", 1), "version 1"),
+                         (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS")):  # fmt: skip
         file.write_bytes(start + content[len(start) :])
         with refuses(file, named):
             unpack(file, tmp_path / "cache")

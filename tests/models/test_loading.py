@@ -160,7 +160,15 @@ INDEX = "model.safetensors.index.json"
 UNKNOWN = '{"model": {"type": "unheard-of"}, "added_tokens": []}'
 
 
+def leave_to_lfs(file: str) -> Callable[[Path], object]:
+    """Return what replaces a file with what a clone without Git LFS has of it."""
+    text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n"
+    return lambda folder: (folder / file).write_text(text)
+
+
 @pytest.mark.parametrize(("damage", "named"), [
+    (leave_to_lfs("model.safetensors"), ["model.safetensors", "Git LFS"]),
+    (leave_to_lfs("tokenizer.json"), ["tokenizer.json", "Git LFS"]),
     (lambda folder: [file.unlink() for file in folder.glob("tokenizer*")], ["no tokenizer in this"]),
     (lambda folder: (folder / "model.safetensors").unlink(), ["no weights (*.safetensors)"]),
     (lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),

@@ -30,6 +30,16 @@ TYPOGRAPHIC = {
     for each in characters
 }
 """ASCII for each typographic character."""
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""A control character that is no white space."""
+
+
+def read_control(found: re.Match[str]) -> str:
+    """Return what browsers show for a control character: that of windows-1252, else nothing."""
+    shown = found[0].encode("latin-1").decode("cp1252", errors="ignore")
+    return shown if shown.isprintable() else ""
+
+
 _TABLE = str.maketrans(TYPOGRAPHIC)
 _OTHER = re.compile(f"[^{re.escape(printable)}À-ÖØ-öø-ɏḀ-ỿ]")
 """Neither ASCII nor a Latin letter, with or without accents."""
@@ -47,9 +57,11 @@ UNREADABLE_LETTER = "\N{REPLACEMENT CHARACTER}"
 def spell_plainly(text: str) -> str:
     """Return text with typographic quotes, dashes, ellipses, ligatures and spaces as ASCII.
 
-    Letters keep their accents, composed into one character; invisible characters, such as soft hyphens, are
-    removed.
+    Letters keep their accents, composed into one character; invisible characters, such as soft hyphens and
+    control characters, are removed, but those of windows-1252 become its letters and signs.
     """
+    if not text.isprintable():
+        text = CONTROL.sub(read_control, text)
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", text.translate(_TABLE))

@@ -120,8 +120,9 @@ class JsonLines:
             ) from error
 
     def _note(self, number: int, error: MalformedLineError, whole: bool) -> None:
-        """Count a malformed line; a last line that is not JSON means that the file is truncated."""
-        if error.cut and not whole:
+        """Count a malformed line; a last line that is not JSON, after others, shows a truncated file."""
+        other_format = 0 < self.malformed == self.lines - 1
+        if error.cut and not whole and not other_format:
             self._require_unchanged()
             raise InputError(f"the file is cut off in line {number}", str(self._path), _AGAIN) from error
         self.malformed += 1

@@ -8,11 +8,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from fathom.corpus.characters import CONTROL, read_control
 from fathom.io.files import hash_text
 from fathom.io.tables import TableWriter
 
-# control characters except white space, which has been collapsed before
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]+")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _BATCH_ROWS = 5000
 _BATCH_CHARACTERS = 1 << 22
@@ -22,13 +21,13 @@ Document = dict[str, Any]
 
 
 def clean_line(text: str) -> str:
-    """Return text on one line: white space collapsed to single blanks, control characters removed."""
+    """Return text on one line: white space collapsed to single blanks, no control characters."""
     line = text.strip().replace("\n", " ")
     if line.isprintable() and "  " not in line:  # the only printable white space is the blank
         return line
     line = " ".join(text.split())
-    if not line.isprintable() and _CONTROL.search(line):
-        line = " ".join(_CONTROL.sub("", line).split())
+    if not line.isprintable() and CONTROL.search(line):
+        line = " ".join(CONTROL.sub(read_control, line).split())
     return line
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ COLUMNS = {
     "date": ("date", "published", "created", "year"),
 }
 """Usual names of columns, in any case."""
+_HEAD = 100
+"""First rows that tell the columns: lines of JSON may leave out what is empty."""
 _SEPARATORS = str.maketrans(";|", ",,")
 _NAME_COLUMN = "name the columns: corpus.columns, or --text COLUMN of fathom build"
 _NAME_TEXT = "name one: corpus.columns.text, or --text COLUMN of fathom build"
@@ -62,6 +64,14 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
         what = f"no column is called text or abstract; there are {', '.join(there) or 'none'}"
         raise InputError(what, where, _NAME_TEXT)
     return found
+
+
+def take_names(rows: Iterable[Row]) -> tuple[list[str] | None, Iterator[Row]]:
+    """Return the columns of the first hundred rows, None if there is no row, and all rows."""
+    rest = iter(rows)
+    head = list(islice(rest, _HEAD))
+    names = dict.fromkeys(name for row in head for name in row)
+    return [*names] if head else None, chain(head, rest)
 
 
 def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row], JsonLines | None]:
@@ -126,11 +136,11 @@ def read_rows_of_dataset(dataset: DataSet) -> Iterator[Row]:
 def write_row_documents(rows: Iterator[Row], selection: Selection, name: str, output: Path) -> dict[str, Any]:
     """Write the documents among rows; return the report but for the input's."""
     choice = Choice(selection)
-    first = next(rows, None)
-    if first is None:
+    names, rows = take_names(rows)
+    if names is None:
         raise InputError("the table has no rows", name, "give one with rows")
-    columns = find_columns(first, selection.corpus.columns, name)
-    records = _make_records(chain([first], rows), columns, name, choice)
+    columns = find_columns(names, selection.corpus.columns, name)
+    records = _make_records(rows, columns, name, choice)
     choice.write(records, output)
     report = {"door": "table", "part": part_name(output), "columns": columns}
     return report | {"records": choice.records, **choice.report()}

@@ -34,6 +34,7 @@ _SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?%?")
 _SHOWN = 80  # characters of a wrong value in a message
 _DELIMITERS = (",", ";", "\t")  # of .csv: spreadsheets write semicolons where numbers have decimal commas
+_SEPARATORS = "check for a missing or an extra separator; a text with one in it needs quotes"
 _QUOTED = re.compile(r'"[^"]*"')
 _TRUTH = {YES_NO: {"yes": True, "no": False}, BOOL: {"True": True, "False": False}}
 
@@ -221,10 +222,8 @@ def read_fields(
         header = found[0][1] if found else fields
         lacking = header[len(fields) :]
         if len(fields) > len(header) or (lacking and (needed is None or {*lacking} & {*needed})):
-            hint = "check for a missing or an extra separator"
-            raise InputError(
-                f"{show_count(len(fields), 'field')} where the header has {len(header)}", where, hint
-            )
+            what = f"{show_count(len(fields), 'field')} where the header has {len(header)}"
+            raise InputError(what, where, _SEPARATORS)
         found.append((where, [_unguard(field) for field in fields] + [""] * len(lacking)))
     if not found:
         raise InputError("the file is empty", str(path), "it needs a header line")
@@ -316,7 +315,7 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     Raises
     ------
     InputError
-        If the file is not UTF-8, damaged or cut off.
+        If the file is not UTF-8, damaged or cut off, or a row has more cells than the header.
     """
     first = 1
     try:
@@ -327,8 +326,10 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
             require_distinct(header, f"{path}, line 1")
             first = reader.line_num + 1
             for fields in reader:
-                if fields:
-                    # missing cells are None, cells beyond the header are left out
+                if any(map(str.strip, fields[len(header) :])):
+                    what = f"{show_count(len(fields), 'field')} where the header has {len(header)}"
+                    raise InputError(what, f"{path}, line {first:,}", _SEPARATORS)
+                if fields:  # missing cells are None
                     yield first, {**dict.fromkeys(header), **dict(zip(header, fields, strict=False))}
                 first = reader.line_num + 1
     except UnicodeDecodeError as error:

@@ -255,6 +255,17 @@ def require_file(path: Path | str, hint: str = "check the path") -> Path:
     return path
 
 
+_LFS = b"version https://git-lfs.github.com/spec/"
+
+
+def refuse_stand_in(path: Path) -> None:
+    """Raise `InputError` if a file is the pointer that Git LFS leaves in place of one it has not fetched."""
+    with path.open("rb") as stream:
+        if stream.read(len(_LFS)) == _LFS:
+            what = "this is not the file itself, but a pointer of Git LFS to it"
+            raise InputError(what, str(path), "fetch the files: `git lfs pull` in the cloned folder")
+
+
 def require_empty(folder: Path, option: str) -> None:
     """Raise `InputError` if something is in a folder that is to be written, or it is a file."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -150,6 +150,8 @@ def find_group(values: Mapping[str, Any]) -> str:
 
 def need_text(value: Any, what: str, where: str) -> str:
     """Return a name that a log must have; raise `InputError` if it is missing or empty."""
+    if isinstance(value, float) and value.is_integer():  # ids in a column with gaps
+        value = int(value)
     if isinstance(value, str | int) and str(value).strip():
         return str(value).strip()
     raise InputError(f"there is no {what}", where, "the log is of another version, or damaged")

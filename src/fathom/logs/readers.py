@@ -13,6 +13,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -488,6 +489,8 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
             value = float(value)
         except ValueError:
             value = _TRUTH.get(value.strip().lower(), value)
+    elif isinstance(value, Decimal):
+        value = float(value)
     item, prompt = raw.need_text(row["item"], "item", where), _text(row, "prompt")
     score = raw.take_score(value, where)
     target, answer = (raw.shorten(_text(row, name)) for name in ("target", "answer"))

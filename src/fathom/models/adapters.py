@@ -9,7 +9,7 @@ from typing import Any
 
 from fathom.config.adapter import Adapter
 from fathom.errors import InputError
-from fathom.io.files import read_json, read_object
+from fathom.io.files import read_json, read_object, refuse_stand_in
 from fathom.io.names import show_count
 from fathom.jobs.program import log
 from fathom.models.folders import ADAPTER_CONFIG, refuse_pickled
@@ -33,6 +33,7 @@ def check_adapter(folder: Path) -> dict[str, Any]:
     if not (folder / ADAPTER_WEIGHTS).is_file():
         refuse_pickled((file.name for file in folder.glob("adapter_*")), where, "the adapter's")
         raise InputError(f"no adapter: {ADAPTER_WEIGHTS} is missing", where, "copy the whole folder")
+    refuse_stand_in(folder / ADAPTER_WEIGHTS)
     config = read_json(folder / ADAPTER_CONFIG)
     kind = config.get("peft_type") if isinstance(config, dict) else None
     # megatron_core names a module that PEFT would import

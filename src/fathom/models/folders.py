@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.files import hash_text, read_json, read_object, write_atomically
+from fathom.io.files import hash_text, read_json, read_object, refuse_stand_in, write_atomically
 from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.file_hashes import hash_once
 
@@ -174,6 +174,8 @@ def check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError("no such folder", str(folder), "check the path, or fetch the model again")
     check_weight_names([file.name for file in folder.iterdir()], str(folder))
+    for file in list_files(folder):
+        refuse_stand_in(file)
     check_named_files(folder)
     if not (folder / "config.json").is_file():
         raise InputError("no config.json in this folder", str(folder), "copy the whole folder")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.files import require_file
+from fathom.io.files import refuse_stand_in, require_file
 
 TOKENS = "tokenizer.ggml.tokens"
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -61,10 +61,11 @@ def read_header(path: Path, whole: Collection[str] = ()) -> Header:
 
     Raise `InputError` if the file is no GGUF, cut short or damaged, or holds no whole language model.
     """
+    refuse_stand_in(require_file(path))
     if path.stat().st_size < 24:
         raise InputError("not a GGUF file: it is too short", str(path), _AGAIN)
     with (
-        require_file(path).open("rb") as stream,
+        path.open("rb") as stream,
         mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
         header = _Reader(content, path).read(whole)

@@ -235,7 +235,7 @@ def load_copies(
         if pointer.adapter is not None:
             together = settings.dtype == "float32" if merge is None else merge
             model = apply_adapter(model, pointer.adapter, together).eval()
-        check_vocabulary(model, tokenizer, pointer.path)
+        _check_vocabulary(model, tokenizer, own)
         models.append(model)
     return models, tokenizer
 
@@ -316,12 +316,18 @@ def _explain(error: Exception, folder: Path, device: str) -> InputError:
     return InputError(what, str(folder), hint)
 
 
-def check_vocabulary(model: Any, tokenizer: Any, folder: Path) -> None:
-    """Raise `InputError` if the tokenizer has more entries than the model has embeddings."""
+def _check_vocabulary(model: Any, tokenizer: Any, own: bool) -> None:
+    """Raise `InputError` if a tokenizer has more entries than the model; `own`: it is an adapter's own."""
     size, entries = model.get_input_embeddings().num_embeddings, count_entries(tokenizer)
     if entries > size:
         hint = "check that the tokenizer belongs to the model"
-        raise InputError(f"the tokenizer has {entries:,} entries, the model {size:,}", str(folder), hint)
+        if own:
+            hint = (
+                "move the adapter's tokenizer away if its entries are not needed, such as one for padding;"
+                " else resize the base (resize_token_embeddings), merge the adapter, and save the whole model"
+            )
+        what = f"the tokenizer has {entries:,} entries, the model {size:,}"
+        raise InputError(what, str(tokenizer.name_or_path), hint)
 
 
 def find_context_length(model: Any) -> int | None:

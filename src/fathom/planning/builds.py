@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -189,20 +189,20 @@ def _look_at_rows(
     found: Found, tables: Iterable[tuple[str, Iterator[Mapping[str, Any]]]], columns: Mapping[str, str]
 ) -> Found:
     """Count rows, words and categories of tables; judge the language of the first rows of each."""
-    from fathom.corpus.table_rows import find_columns, read_labels
+    from fathom.corpus.table_rows import find_columns, read_labels, take_names
 
     labels: list[list[str]] = []
-    for where, rows in tables:
-        first = next(rows, None)
-        if first is None:
+    for where, table in tables:
+        there, rows = take_names(table)
+        if there is None:
             raise InputError("the table has no rows", where, "give one with rows")
-        names = find_columns(first, Columns.model_validate(dict(columns)), where)
+        names = find_columns(there, Columns.model_validate(dict(columns)), where)
         # if tables differ, each finds its own
         known = found.corpus.get("columns", names)
         found.corpus["columns"] = {each: name for each, name in known.items() if names.get(each) == name}
         used = {*names.values(), *found.unused}
-        found.unused += [name for name in first if name not in used]
-        for number, row in enumerate(chain([first], rows)):
+        found.unused += [name for name in there if name not in used]
+        for number, row in enumerate(rows):
             found.count = found.documents = found.count + 1
             text = str(row.get(names.get("text") or names["abstract"]) or "")
             found.words += len(text.split())

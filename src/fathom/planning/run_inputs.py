@@ -292,11 +292,10 @@ def _check_columns(config: Config) -> None:
     """Raise `InputError` if a table lacks a named column; empty tables are left to their jobs."""
     from fathom.config.corpus import Selection
     from fathom.corpus.corpus_files import find_tables
-    from fathom.corpus.table_rows import find_columns, read_rows_of_table
+    from fathom.corpus.table_rows import find_columns, read_rows_of_table, take_names
 
     selection = Selection(corpus=config.corpus, domains=config.domains)
     for path in find_tables(config.corpus.files).values():
-        rows, _ = read_rows_of_table(path, selection)
-        first = next(rows, None)
-        if first is not None:
-            find_columns(first, config.corpus.columns, path.name)
+        names, _ = take_names(read_rows_of_table(path, selection)[0])
+        if names is not None:
+            find_columns(names, config.corpus.columns, path.name)

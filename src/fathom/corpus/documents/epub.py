@@ -15,6 +15,9 @@ _PAGES = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "tex
 _OTHERS = {"application/x-dtbncx+xml", "application/oebps-page-map+xml", "application/smil+xml"}
 """Tables of contents, pages and audio, whose file names may end like those of pages."""
 _ENDINGS = (".xhtml", ".html", ".htm", ".xml")
+_ENCRYPTION = "META-INF/encryption.xml"
+_OF_FONTS = {"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"}
+"""Methods that only obfuscate fonts."""
 
 
 def read_epub(data: bytes, limit: int) -> FileContent:
@@ -38,9 +41,12 @@ def read_epub(data: bytes, limit: int) -> FileContent:
         package = parse_xml(read_member(archive, root), mend=True)
         title = package.find(".//{http://purl.org/dc/elements/1.1/}title")
         problems: list[InputError] = []
+        locked = _find_locked(archive)
         pages = _list_pages(package, archive, posixpath.dirname(root), outline)
         for name in pages:
             try:
+                if name in locked:
+                    raise InputError(f"this book has copy protection: {name} is encrypted")
                 add_markup(decode_text(read_member(archive, name), markup=True), outline)
             except InputError as error:
                 outline.left_out[UNREADABLE] += 1
@@ -68,6 +74,18 @@ def _find_package(archive: zipfile.ZipFile) -> str:
     if len(only) != 1:
         raise InputError("this EPUB names no package")
     return only[0]
+
+
+def _find_locked(archive: zipfile.ZipFile) -> set[str]:
+    """Return the names of the members that copy protection encrypts."""
+    if _ENCRYPTION not in archive.namelist():
+        return set()
+    return {
+        unquote(reference.get("URI") or "")
+        for entry in parse_xml(read_member(archive, _ENCRYPTION), mend=True).iter("{*}EncryptedData")
+        if _OF_FONTS.isdisjoint(each.get("Algorithm") for each in entry.iter("{*}EncryptionMethod"))
+        for reference in entry.iter("{*}CipherReference")
+    }
 
 
 def _list_pages(package: Any, archive: zipfile.ZipFile, folder: str, outline: Outline) -> list[str]:

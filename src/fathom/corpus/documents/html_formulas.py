@@ -25,7 +25,7 @@ FORMULA = (
     r"\\begin\{(?P<environment>[a-zA-Z]{2,12}\*?)\}(?s:.{1,2000}?)\\end\{(?P=environment)\}|\$\$[^$]{1,400}\$\$|"
     # between single signs a formula needs TeX, or is a letter or a number; `$HOME` and `$5` are none
     r"(?<![\w\\$])\$(?=[^\s$])[^$`]{0,200}?(?:\\[A-Za-z]{2,}|[\^_]\{|\w[\^_]\w)[^$`]{0,200}?(?<=[^\s\\])\$(?![\w$])|"
-    r"(?<![\w\\$])\$(?:[A-Za-z]|\d{1,4})(?:\s?[=<>+-]\s?\w{1,4})?\$(?![\w$])"
+    r"(?<![\w\\$])\$(?:[A-Za-z]|\d{1,4})(?:\s?[=<>+-]\s?\w{1,4}){0,4}\$(?![\w$])"
 )
 """A formula between dollar signs or in an environment, as MathJax finds it."""
 _IN_TEXT = re.compile(rf"\\\(.{{1,400}}?\\\)|\\\[.{{1,400}}?\\\]|{FORMULA}")

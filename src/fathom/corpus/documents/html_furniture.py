@@ -70,11 +70,13 @@ _GENERATED = {
 _SURE = {"generated", "sign"}
 """Elements that may make up a whole page, which is then not read."""
 _FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[a-z]|[*†‡])\]?\s*")
+_NOTE_REFERENCES = {"noteref", "doc-noteref"}
 _BACK = re.compile(r"\s*[↑↩⤴^]\ufe0e?\s*")
 """Link from a note to where it is named."""
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _NOT_DISPLAYED = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _DISPLAYED_AS_BLOCK = re.compile(r"display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE)
+_DISPLAYED_IN_LINE = re.compile(r"display\s*:\s*inline\s*(?:;|!|$)", re.IGNORECASE)
 _MONOSPACE = re.compile(r"monospace|courier|consolas|menlo|monaco", re.IGNORECASE)
 _CODE_TAGS = {"code", "kbd", "samp", "tt", "var"}
 _LONG_CELL = 400
@@ -162,7 +164,10 @@ def is_inside_sentence(element: Any, tag: str) -> bool:
 
 def is_block(element: Any, tag: str) -> bool:
     """Say whether an element is a block."""
-    return tag in BLOCKS or _DISPLAYED_AS_BLOCK.search(element.get("style") or "") is not None
+    style = element.get("style") or ""
+    if tag == "div" and _DISPLAYED_IN_LINE.search(style):
+        return False
+    return tag in BLOCKS or _DISPLAYED_AS_BLOCK.search(style) is not None
 
 
 def breaks_a_line(element: Any, tag: str) -> bool:
@@ -252,7 +257,8 @@ def _is_footnote_sign(element: Any, tag: str) -> bool:
     if not _FOOTNOTE.fullmatch(text):
         return False
     if tag == "a":
-        return "footnote" in (element.get("class") or "")
+        named = {element.get("epub:type"), element.get("role")}
+        return not named.isdisjoint(_NOTE_REFERENCES) or "footnote" in (element.get("class") or "")
     return not is_exponent(element)
 
 

@@ -32,7 +32,8 @@ _CONTAINERS = re.compile(
     re.IGNORECASE,
 )
 """Elements that only group or style others."""
-_NO_FRAMES = re.compile(r"</?noframes\b[^<>]*>", re.IGNORECASE)
+_IGNORED = re.compile(r"</?noframes\b[^<>]*>|</(?:body|html)\s*>", re.IGNORECASE)
+"""Tags without which a page is read as browsers show it: the parser drops what follows the end of HTML."""
 _COUNTED = {
     "references": sections.REFERENCES,
     **dict.fromkeys(("listing", "generated", "table", "pre"), sections.CODE),
@@ -81,7 +82,7 @@ def add_markup(text: str, outline: Outline) -> str:
 def _parse(text: str) -> Any:
     """Return the root element of HTML; unknown entities stay."""
     # a string must not declare an encoding
-    text = _NO_FRAMES.sub("", _PROLOGUE.sub("", text, count=1))
+    text = _IGNORED.sub("", _PROLOGUE.sub("", text, count=1))
     root, is_cut = _parse_whole(text)
     if is_cut:  # only grouping elements are nested so deeply
         root, is_cut = _parse_whole(_CONTAINERS.sub(r"<\1p>", text))
@@ -200,6 +201,8 @@ class _Walker:
             self._pieces += [_PLACE] if furniture.is_inside_sentence(element, tag) else []
         elif tag == "sup" and furniture.is_exponent(element):
             self._pieces.append("^")
+        elif tag == "q":
+            self._pieces.append('"')
         if furniture.is_code(element, tag):
             self._add(CODE_MARK if tag not in furniture.BLOCKS else None)
             self._in_code += 1
@@ -212,6 +215,8 @@ class _Walker:
             self._flush()
         elif element.tag == "a":
             self._in_link -= element.get("href") is not None
+        elif element.tag == "q":
+            self._pieces.append('"')
         self._in_code -= furniture.is_code(element, element.tag)
         self._doubtful -= self._page.is_doubtful(element, element.tag)
         self._add(element.tail)

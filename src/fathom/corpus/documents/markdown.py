@@ -11,7 +11,12 @@ from fathom.corpus.documents.html_pages import read_markup
 from fathom.corpus.documents.sections import FileContent
 from fathom.corpus.prose import PROSE_DIRECTIVES
 
-_FRONT = re.compile(r"\A(?P<sign>---|\+\+\+)\n(?P<fields>.*?)\n(?:(?P=sign)|\.\.\.)\n", re.DOTALL)
+_FRONT = re.compile(
+    r"\A(?P<sign>---|\+\+\+)[^\S\n]*\n(?P<fields>\s*(?:#[^\n]*\n\s*)*[\w\"'.-]+[^\S\n]*[:=].*?|\s*\[.*?)\n"
+    r"(?:(?P=sign)|\.\.\.)[^\S\n]*\n",
+    re.DOTALL,
+)
+"""Fields at the beginning of a page, or a table of them; between other signs is text."""
 _TITLE = re.compile(r"""^title\s*[:=]\s*["']?(?P<title>.*?)["']?\s*$""", re.MULTILINE)
 _DIRECTIVE = re.compile(
     r"^(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}[^\n]*\n(?P<body>.*?)^(?P=fence)[^\S\n]*$",

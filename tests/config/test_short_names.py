@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import shorten_adapted, shorten_names
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,14 @@ from fathom.config.short_names import shorten_names
 )  # fmt: skip
 def test_what_a_model_is_called(name, short):
     assert shorten_names([name]) == {name: short}
+
+
+def test_below_its_base_a_model_is_called_by_what_it_was_adapted_to():
+    names = ["m", "m+law", "m+law+art@seed2", "m+m", "other+law"]
+    short = shorten_adapted(names, "m", {"law": "Law"})
+    assert [short[name] for name in names] == [
+        *("base", "to Law", "to Law, then art (seed 2)", "to m", "other adapted to Law")
+    ]
 
 
 def test_names_that_would_be_the_same_stay_longer():

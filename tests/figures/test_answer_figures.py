@@ -85,8 +85,11 @@ def test_what_was_trained_is_drawn_over_what_it_comes_from(rows):
     values = axes.lines[1].get_ydata()
     assert len(values) == len(SHOWN) + 1 and values[0] == values[-1] == pytest.approx(0.1)
     assert sum(map(isnan, axes.lines[0].get_ydata())) == 1  # the one that is undefined
-    assert axes.get_title() == "solid: small\ndashed: small adapted to c.records"
+    assert axes.get_title() == "solid: small\ndashed: adapted to c.records"
     assert [axes.get_title() for axes in apart.axes] == ["small", "small adapted to c.records"]
+    heading = " ".join(figure.get_suptitle().split())
+    asked = next(row["questions"] for row in own if row["form"] == "binary")
+    assert heading.startswith("courses n: 2 models; ") and f"binary (memorise) {asked} question" in heading
 
 
 KINDS = {("open", "create"): 0, ("binary", "memorise"): 2, ("multiple-choice", "understand"): 4,

@@ -108,6 +108,7 @@ def test_figures_say_their_means_and_what_whiskers_are(full):
         cells, _ = _draw(full, "categories")
         shares, _ = _draw(full, "pca")
         first, _ = _draw(full, "pc1-scores")
+        aligned, _ = _draw(full, "alignment")
     before, after = (text.get_text() for text in means.axes[0].get_legend().get_texts())
     (row,) = (
         row for row in read_rows(full / "agreement.csv", AGREEMENT)
@@ -118,6 +119,7 @@ def test_figures_say_their_means_and_what_whiskers_are(full):
     assert "61 models, PC1 to PC5: " in shares.axes[0].get_title()
     assert cells.get_supxlabel().startswith("n: 61 models, in a cell ")
     assert shares.get_supxlabel() == "Whiskers: 95 % intervals"
+    assert all("61 models, " in axes.get_title() for axes in aligned.axes)
     assert first.get_supxlabel() == "n: 61 models. Whiskers: 95 % intervals"
 
 

@@ -58,6 +58,7 @@ SHOWN = (
 """Columns of the paper's Table 3, which are the spokes of its radar charts."""
 LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
 """The metric of each form and level that has a panel."""
+_COUNTED = 64  # letters in a line on n
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
 _LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
 
@@ -136,8 +137,8 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
     spokes = _list_kinds(rows, SHOWN)
     families = _group(list(dict.fromkeys(row["model"] for row in rows)), bases)
     polar = {"projection": "polar"}
-    figure, grid = panels.make_panels(len(families), 3, (0.0, 5.0), (1.3, 4.0), 5.4, subplot_kw=polar)
-    figure.suptitle(wrap_name(clean_name(title), 70))
+    figure, grid = panels.make_panels(len(families), 3, (0.0, 5.0), (1.7, 4.0), 5.4, subplot_kw=polar)
+    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\n{_count_answers(rows)}")
     for axes, (first, models) in zip(grid.flat, families.items(), strict=False):
         for (place, model), prompting in product(enumerate(models), _LOOKS):
             own = [row for row in rows if (row["model"], row["prompting"]) == (model, prompting)]
@@ -149,9 +150,22 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
     return figure
 
 
+def _count_answers(rows: Sequence[Row]) -> str:
+    """Return how many models answer how many questions of each form and level."""
+    models = panels.describe_count([len({row["model"] for row in rows})], "model")
+    found: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        found.setdefault((row["form"], row["level"]), []).append(row["questions"])
+    counts = [
+        f"{form} ({level}) {panels.describe_count(some, 'question')}" for (form, level), some in found.items()
+    ]
+    return "\n".join(textwrap.wrap(f"n: {models}; {', '.join(counts)}", _COUNTED))
+
+
 def _name_family(models: Sequence[str]) -> str:
-    names = [wrap_name(name, 40) for name in shorten_names(models).values()]
-    if len(names) < 2:
+    (first, *others), short = models, shorten_names(models)
+    names = [wrap_name(name.removeprefix(f"{short[first]} "), 40) for name in short.values()]
+    if not others:
         return "".join(names)
     return "\n".join(f"{_LINES[place % len(_LINES)][1]}: {name}" for place, name in enumerate(names))
 

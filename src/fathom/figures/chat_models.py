@@ -82,7 +82,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
         some = [tax for tax in drawn if tax["variant"] == variant]
         _draw_benchmark(axes, some, pairs, looks, columns)
         count = panels.describe_count([tax["pairs"] for tax in some], "pair")
-        axes.set_title(f"{label_variant(variant)}: {count}")
+        axes.set_title(f"{label_variant(variant, settings.references)}: {count}")
     label = f"{panels.format_share(settings.summary.trim)} {TRIMMED_MEAN.label}; above 0: worse"
     whiskers = panels.describe_intervals(settings.summary)
     figure.supylabel(f"rank of the chat model less that of its base\n({label})\n{whiskers}", fontsize=9)

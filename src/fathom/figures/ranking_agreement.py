@@ -179,13 +179,15 @@ def draw_alignment_figure(inputs: Inputs, parts: Parts, settings: FigureSettings
     count = max(sum(row["condition"] == condition for row in rows) for condition in tables.conditions)
     still = count // _STILL
     side = 0.3 + measure_names((tables.models[row["model"]].title for row in rows), 7.5)
-    figure = make_figure((_SPAN + 2 * side) * len(tables.conditions), 1.7 + 0.172 * count)
+    figure = make_figure((_SPAN + 2 * side) * len(tables.conditions), 1.9 + 0.172 * count)
     panels = figure.subplots(1, len(tables.conditions), squeeze=False)[0]
     agreement = {(row["condition"], row["statistic"]): row for row in tables.read("agreement")}
     for axes, condition in zip(panels, tables.conditions, strict=True):
-        _draw_condition(axes, tables, [row for row in rows if row["condition"] == condition], still, side)
+        some = [row for row in rows if row["condition"] == condition]
+        _draw_condition(axes, tables, some, still, side)
         crossed = agreement[condition, "opposite_aligned"]["value"]
-        axes.set_title(f"{title_condition(condition)}: {100 * crossed:.1f} % of pairs cross", pad=22)
+        counted = f"{describe_count([len(some)], 'model')}, {100 * crossed:.1f} % of pairs cross"
+        axes.set_title(f"{title_condition(condition)}:\n{counted}", pad=22)
     handles = [
         Line2D([], [], color=style.color, marker=style.marker, label=clean_name(style.label))
         for style in tables.families.values()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -51,10 +51,15 @@ References = Iterable[tuple[str, str]] | Mapping[str, str]
 """Variants and names of references, as configured."""
 
 
-def label_variant(variant: str, references: References = ()) -> str:
-    """Return what a benchmark is called."""
+def label_variant(variant: str, references: References) -> str:
+    """Return what a benchmark is called: a reference has its configured name."""
     look = VARIANT_SERIES.get(variant)
     return clean_name(dict(references).get(variant) or (look.label if look else variant))
+
+
+def style_variant(variant: str, references: References) -> Series:
+    """Return the look of a benchmark, labelled as it is called."""
+    return replace(VARIANT_SERIES[variant], label=label_variant(variant, references))
 
 
 LAYER_COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")

@@ -200,7 +200,7 @@ def draw(tables):
     targets, groups = read_changes(tables / "changes.parquet", tables / "groups.csv", "base+learning")
     with use_style():
         title = "Learning by machines, in a long title of a domain"
-        figure = draw_changes(targets, groups, title, Summary(), {"learning": "Learning"})
+        figure = draw_changes(targets, groups, title, Summary(), [("tf", "claude")], {"learning": "Learning"})
         figure.draw_without_rendering()
     return figure
 
@@ -222,7 +222,8 @@ def test_two_violins_show_all_targets_of_their_groups_and_nothing_is_cut(tables)
     labels = [label.get_text() for label in axes.get_xticklabels()]
     assert [label.splitlines()[0] for label in labels] == ["top 3 of 12", "bottom 3 of 12"]
     assert (
-        "Cohen's d = " in axes.get_title() and "base: to Learning, against the base" in figure.get_suptitle()
+        axes.get_title().startswith("claude targets\nCohen's d = ")
+        and "base: to Learning, against the base" in figure.get_suptitle()
     )
     points = [len(each.get_offsets()) for each in axes.collections]
     assert points.count(3) == 2

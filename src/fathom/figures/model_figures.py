@@ -204,7 +204,7 @@ MODEL_FIGURES = (
         "targets", "Best and worst targets", "{domain}.targets.{model}", "study_figures.draw_targets_figure",
         reads={"targets": paths.TARGET_CHANGES, "groups": paths.TARGET_GROUPS},
         of={"domain": "domains", "model": "compared_models"}, target="figures", section="Models",
-        made_by="figures", settings=("summary", "title", "titles"),
+        made_by="figures", settings=("summary", "title", "titles", "references"),
         shown=(Shown("nearness of the best and the worst quarter of the targets to the domain", "RawCorpora",
                      "Fig. 15"),
                Shown("as Fig. 15 of RawCorpora", "BeyondBenchmarks", "Fig. 3 right")),
@@ -387,7 +387,8 @@ STUDY_FIGURES = (
         "controls", "Knowledge or style", "{domain}.controls", "study_figures.draw_controls_figure",
         reads={"controls": paths.CONTROLS, "contrasts": paths.CONTROL_CONTRASTS},
         of={"domain": "controlled_domains"}, target="follow", section="Models",
-        made_by="follow with `config/controls-demo.yaml`", settings=("summary", "title"),
+        made_by="follow with `config/controls-demo.yaml`",
+        settings=("summary", "title", "references"),
         shown=(Shown("knowledge or style"),),
         caption="""
         What a model gains from a domain's text, and from controls of it, by every metric.

@@ -338,7 +338,7 @@ def draw_targets_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) 
     """Draw the best and the worst targets of one model."""
     targets, groups = read_changes(inputs["targets"], inputs["groups"], parts["model"])
     title = settings.title or parts["domain"]
-    figure = draw_changes(targets, groups, title, settings.summary, settings.titles)
+    figure = draw_changes(targets, groups, title, settings.summary, settings.references, settings.titles)
     return figure, (studies.TARGET_CHANGES, targets.rows(named=True))
 
 
@@ -347,6 +347,7 @@ def draw_changes(
     groups: Sequence[Row],
     title: str,
     settings: Summary,
+    references: References = (),
     titles: Titles | None = None,
 ) -> "Figure":
     """Draw a panel for each benchmark; call it inside `use_style`."""
@@ -361,7 +362,7 @@ def draw_changes(
         names = [_draw_group(axes, some, group) for group in _PLACES]
         axes.set_xticks([*_PLACES.values()], names)
         axes.set_xlim(-0.6, 1.6)
-        axes.set_title(_describe_contrast(row, settings))
+        axes.set_title(_describe_contrast(row, settings, references))
     grid[0].set_ylabel(
         wrap_name(
             f"Cosine of target and \N{LEFT DOUBLE QUOTATION MARK}{phrase}\N{RIGHT DOUBLE QUOTATION MARK}", 40
@@ -380,9 +381,9 @@ def _describe_models(model: str, other: str, titles: Titles | None) -> str:
     return f"{short[other]}: {shorten_adapted([model], base, titles)[model]}, against the base"
 
 
-def _describe_contrast(row: Row, settings: Summary) -> str:
+def _describe_contrast(row: Row, settings: Summary, references: References) -> str:
     """Return the title of a panel: benchmark, Cohen's d with its interval, and p of the t test."""
-    label = f"{label_variant(row['variant'], {})} targets"
+    label = f"{label_variant(row['variant'], references)} targets"
     if math.isnan(row["d"]):
         return f"{label}: too few"
     ends = ""
@@ -532,7 +533,8 @@ def draw_controls_figure(inputs: Inputs, parts: Parts, settings: FigureSettings)
     handles: dict[str, Any] = {}
     for axes, panel in zip(grid.flat, shown, strict=False):
         some = [row for row in rows if (row["metric"], row["aggregate"]) == panel[:2]]
-        drawn = [_make_row(row, conditions) for row in some if row["condition"] != studies.BASE]
+        gains = [row for row in some if row["condition"] != studies.BASE]
+        drawn = [_make_row(row, conditions, settings.references) for row in gains]
         handles |= panels.draw_rows(axes, names, drawn)
         axes.axvline(1.0 if METRICS[panel[0]].is_factor else 0.0, color="0.35", linewidth=0.9, zorder=1)
         axes.set_title(label_panel(panel, settings.summary))
@@ -548,12 +550,13 @@ def _order(conditions: Sequence[str]) -> list[str]:
     return [*known, *sorted(set(conditions) - {*known, studies.BASE})]
 
 
-def _make_row(row: Row, conditions: Sequence[str]) -> PanelRow:
+def _make_row(row: Row, conditions: Sequence[str], references: References) -> PanelRow:
     """Return a gain for drawing; as a factor if the metric has one."""
     numbers = [row[name] for name in ("gain", "gain_low", "gain_high")]
     if METRICS[row["metric"]].is_factor:
         numbers = [math.exp(number) for number in numbers]
-    return PanelRow(conditions.index(row["condition"]), VARIANT_SERIES.get(row["variant"]), *numbers)
+    look = style_variant(row["variant"], references) if row["variant"] in VARIANT_SERIES else None
+    return PanelRow(conditions.index(row["condition"]), look, *numbers)
 
 
 def _describe_contrasts(panel: tuple[str, str, str], contrasts: list[Row]) -> str:

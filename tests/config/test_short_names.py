@@ -11,7 +11,8 @@ from fathom.config.short_names import shorten_adapted, shorten_names
      ("org/Model-7B-chat-GGUF", "Model-7B"), ("toy-gpt2", "toy-gpt2"), ("Q4_1", "Q4_1"),
      ("toy-gpt2+law", "toy-gpt2 adapted to law"), ("m+law+art", "m adapted to law, then art"),
      ("m+law.terms-exchanged@seed2", "m adapted to law with its terms exchanged (seed 2)"),
-     ("m+law@step100", "m adapted to law (step 100)"), ("m@chat", "m (chat template)")],
+     ("m+law@step100", "m adapted to law (step 100)"), ("m@chat", "m (chat template)"),
+     ("org/M-7B-Instruct-Q4_1@chat", "M-7B-Instruct (chat template)")],
 )  # fmt: skip
 def test_what_a_model_is_called(name, short):
     assert shorten_names([name]) == {name: short}

@@ -237,7 +237,8 @@ def test_each_model_has_a_column_of_its_own(accuracy, count):
             [{**row, "model": name} for name in models for row in one], "examples", "letter", Summary()
         )
         figure.draw_without_rendering()
-    names = [f"Mistral-7B-v0.{number} (chat template)" for number in range(count)]
+    names = [f"Mistral-7B-Instruct-v0.{number}" for number in range(count)]
+    assert "inside their chat templates" in figure.get_suptitle()
     assert list_names(figure.axes[1]) == names and list_cut(figure) == []
     for axes in figure.axes:
         marks = [line for line in axes.lines if line.get_marker() not in ("None", "")]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from fathom.config.model_names import ModelName
 
@@ -21,7 +21,8 @@ def shorten_names(names: Iterable[str], titles: Titles | None = None) -> dict[st
     """Return distinct short names of models for sentences and figures.
 
     Drops a base's organisation, number format and marks of chat tuning unless two bases would get the same
-    name; says in words what a model was adapted to, domains by their titles.
+    name; keeps these marks where a model is asked inside its chat template. Says in words what a model was
+    adapted to, domains by their titles.
 
     Examples
     --------
@@ -35,7 +36,8 @@ def shorten_names(names: Iterable[str], titles: Titles | None = None) -> dict[st
     ['gpt2 adapted to CS.AI']
     """
     parsed = {name: ModelName.parse(name) for name in names}
-    bases = _shorten_bases({each.base for each in parsed.values()})
+    asked = {each.base for each in parsed.values() if each.chat}
+    bases = _shorten_bases({each.base for each in parsed.values()}, asked)
     short = {name: _describe(each, bases[each.base], titles or {}) for name, each in parsed.items()}
     again = Counter(short.values())
     return {name: text if again[text] == 1 else name for name, text in short.items()}
@@ -54,8 +56,8 @@ def shorten_adapted(names: Iterable[str], base: str, titles: Titles | None = Non
     return found | {base: "base"}
 
 
-def _shorten_bases(bases: Iterable[str]) -> dict[str, str]:
-    forms = {base: _list_forms(base) for base in bases}
+def _shorten_bases(bases: Iterable[str], asked: Collection[str]) -> dict[str, str]:
+    forms = {base: _list_forms(base)[base in asked :] for base in bases}
     taken = Counter(form for each in forms.values() for form in set(each))
     return {base: next((form for form in each if taken[form] == 1), base) for base, each in forms.items()}
 

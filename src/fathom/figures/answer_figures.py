@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
@@ -427,8 +428,7 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str, settings: Summary) 
 
     models = list(dict.fromkeys(each["model"] for each in asked))
     looks = _style(asked)
-    names = shorten_names(models).values()
-    columns = panels.measure_columns([panels.wrap_column(name) for name in names], len(looks))
+    columns = panels.measure_columns(_name_asked(models), len(looks))
     width = max(_LEAST, 1.1 + columns.width * len(models))
     height = 1.7 + 0.24 * -(-len(looks) // 4) + columns.below + 2 * _HEIGHT
     figure = make_figure(width, height)
@@ -454,10 +454,21 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str, settings: Summary) 
     top.set_ylabel("accuracy (dashed: guessing)")
     bottom.set_ylabel("change from the baseline,\nrelative to its accuracy")
     bottom.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    title = f"{_TITLES[factor]}\n{_tell(asked, way)}\n{panels.describe_intervals(settings)}"
+    how = "; models inside their chat templates" if _use_templates(models) else ""
+    title = f"{_TITLES[factor]}\n{_tell(asked, way)}{how}\n{panels.describe_intervals(settings)}"
     figure.suptitle(title, fontsize=10.5)
     panels.add_legend(figure, panels.list_handles(top), 4)
     return figure
+
+
+def _use_templates(models: Iterable[str]) -> bool:
+    return all(ModelName.parse(model).chat for model in models)
+
+
+def _name_asked(models: Sequence[str]) -> list[str]:
+    """Return names below columns; the title says it if all are asked inside their chat templates."""
+    end = " (chat template)" if _use_templates(models) else ""
+    return [panels.wrap_column(name.removesuffix(end)) for name in shorten_names(models).values()]
 
 
 def draw_orders(asked: Sequence[Row], way: str) -> "Figure":

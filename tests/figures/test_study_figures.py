@@ -104,7 +104,7 @@ def test_stages_say_n_and_name_the_reference_and_correlations_have_a_p_value():
     assert left.get_title(loc="left") == "with similarity r = 0.50, p = 0.042 [0.25, 0.75]"
     assert right.get_title(loc="left") == "r = 0.50, p = 0.042 [0.25, 0.75]"
     assert figure.axes[0].get_ylabel().startswith("claude\n")
-    assert [axes.get_xlabel() for axes in figure.axes if "rank" in axes.get_xlabel()] == ["Claude rank"]
+    assert [axes.get_xlabel() for axes in figure.axes if "rank" in axes.get_xlabel()] == ["claude rank"]
 
 
 def test_a_domain_order_names_what_fits_and_all_that_is_trained_on():

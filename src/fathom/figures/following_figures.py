@@ -500,8 +500,7 @@ def _title_panel(panel: tuple[str, str, str, str], settings: Summary, references
     name = label_panel((metric, aggregate, label), settings)
     if variant not in VARIANT_SERIES:
         return name
-    text = f"{label_variant(variant, references)} {name[0].lower()}{name[1:]}"
-    return text[0].upper() + text[1:]
+    return f"{label_variant(variant, references)} {name[0].lower()}{name[1:]}"
 
 
 def _name_base(track: pl.DataFrame) -> str:

@@ -146,8 +146,8 @@ def draw_stages(
         for axes in (left, right):
             number_ticks(axes.yaxis)
     _label_stages(grid[-1][0], [(titles or {}).get(name, name) for name in names])
-    reference = label_variant(REFERENCE, references)
-    grid[-1][1].set_xlabel(f"{reference[0].upper()}{reference[1:]} rank" if has_reference else "Similarity")
+    reference = f"{label_variant(REFERENCE, references)} rank"
+    grid[-1][1].set_xlabel(reference if has_reference else "Similarity")
     if points is not None:
         figure.colorbar(points, ax=grid[:, 1], label="Similarity of the stage's domain", fraction=0.08)
     _add_legend(figure)

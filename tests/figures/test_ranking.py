@@ -171,7 +171,21 @@ def test_no_label_is_cut_or_covers_another(request, size, name):
         (a, b) for n, (a, first) in enumerate(boxes) for b, second in boxes[:n] if _overlap(first, second)
     ]
     assert covered == []
+    for box in (legend.get_window_extent() for legend in figure.legends):
+        assert box.x0 >= -1 and box.x1 <= frame.width + 1
     assert len(boxes) > 5 and rows and list(rows[0]) == contract.names
+
+
+def test_a_legend_is_as_wide_as_the_figure_of_one_condition(full, tmp_path):
+    folder = shutil.copytree(full, tmp_path / "one")
+    means = [row for row in read_rows(full / "means.csv", PAIRWISE) if row["condition"] == "before"]
+    write_rows(folder / "means.csv", means, PAIRWISE)
+    for name in ("alignment", "pc1-compute"):
+        with use_style():
+            figure, _ = _draw(folder, name)
+            figure.draw_without_rendering()
+            (box,) = (legend.get_window_extent() for legend in figure.legends)
+        assert box.x0 >= -1 and box.x1 <= figure.bbox.width + 1, name
 
 
 def _overlap(first, second) -> bool:

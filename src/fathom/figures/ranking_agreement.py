@@ -13,7 +13,7 @@ from fathom.figures import ranking_tables as shared
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import describe_count, describe_intervals, draw_note
 from fathom.figures.ranking_tables import RankingTables, draw_matrix, measure_names, title_condition
-from fathom.figures.style import add_families, clean_name, make_figure, mark_model, wrap_name
+from fathom.figures.style import add_families, clean_name, fit_columns, make_figure, mark_model, wrap_name
 from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
@@ -192,8 +192,10 @@ def draw_alignment_figure(inputs: Inputs, parts: Parts, settings: FigureSettings
         Line2D([], [], color=style.color, marker=style.marker, label=clean_name(style.label))
         for style in tables.families.values()
     ]
-    handles.append(Line2D([], [], color="0.75", label=f"moves {still} places or fewer" if still else "stays"))
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(7, len(handles)))
+    grey = f"moves {still} place{'s or fewer' if still > 1 else ' or none'}" if still else "stays"
+    handles.append(Line2D([], [], color="0.75", label=grey))
+    columns = fit_columns(figure.get_figwidth(), [str(handle.get_label()) for handle in handles], 7)
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns)
     return figure, (contracts.ALIGNMENT, rows)
 
 

@@ -252,6 +252,7 @@ _PLACES: dict[Place, Literal["outside upper center", "outside lower center"]] = 
     "upper": "outside upper center",
     "lower": "outside lower center",
 }
+_ENTRY, _ENTRY_LETTER = 0.6, 0.085  # inches of an entry of a legend without its text, and of a letter
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
@@ -285,4 +286,11 @@ def add_families(
     if {"base", "chat"} <= {*kinds}:
         grey = Series("", "0.4", "o", True, "-")
         handles += [Line2D([], [], label=kind, **mark_model(grey, kind)) for kind in ("base", "chat")]
-    figure.legend(handles=handles, loc=_PLACES[place], ncols=min(8, len(handles)))
+    columns = fit_columns(figure.get_figwidth(), [str(handle.get_label()) for handle in handles])
+    figure.legend(handles=handles, loc=_PLACES[place], ncols=columns)
+
+
+def fit_columns(width: float, labels: Collection[str], most: int = 8) -> int:
+    """Return how many entries of a legend fit beside each other in a width in inches."""
+    widest = max(map(len, labels), default=0)
+    return max(1, min(most, len(labels), int(width / (_ENTRY + _ENTRY_LETTER * widest))))

@@ -291,6 +291,12 @@ def add_families(
 
 
 def fit_columns(width: float, labels: Collection[str], most: int = 8) -> int:
-    """Return how many entries of a legend fit beside each other in a width in inches."""
-    widest = max(map(len, labels), default=0)
-    return max(1, min(most, len(labels), int(width / (_ENTRY + _ENTRY_LETTER * widest))))
+    """Return in how many columns, at most, the entries of a legend fit a width in inches."""
+    lengths = [len(label) for label in labels]
+
+    def measure(columns: int) -> float:
+        parts = np.array_split(lengths, columns)
+        return sum(_ENTRY + _ENTRY_LETTER * max(part) for part in parts)
+
+    fitting = (columns for columns in range(min(most, len(lengths)), 1, -1) if measure(columns) <= width)
+    return next(fitting, 1)

@@ -72,11 +72,11 @@ def test_the_first_keywords_with_terms_and_pairs_are_shown_in_detail(files):
     assert [row[2] for row in rows if row[1] == "reward"] == lists
     assert rows[0] == ("ai", "tree search", "tf", 1, "tf0") and rows[-1][-1] == "y14"
     pairs = list_pairs([found])
-    assert [(row[1], row[2]) for row in pairs[::3]] == [
+    assert [(row[1], row[3]) for row in pairs[::3]] == [
         *(("tf", name) for name in found.detailed), *(("tfidf", name) for name in found.detailed),
         *(("reference", name) for name in "abc"),
     ]  # fmt: skip
-    assert len({row[3] for row in pairs[:3]}) == 3 and pairs[0][-1].startswith("t")
+    assert len({row[4] for row in pairs[:3]}) == 3 and pairs[0][-1].startswith("t")
 
 
 CHOSEN = {"keywords": {"ai": ["word 8", "lost", "Reward"]},

@@ -116,8 +116,8 @@ def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
     every = sorted(set(rows["gap_percentile"]))
     figure, grid = make_panels(len(every), *_GRID, sharex=True, sharey=True)
     counts = [rows.filter(gap_percentile=each, kind="record").height for each in every]
-    records = describe_count(counts, "record")
-    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\nquestions about {records}, by t_d")
+    about = f"questions about {describe_count(counts, 'record')}, by t_d"
+    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{about}")
     for axes, percentile in zip(grid.flat, every, strict=False):
         some = rows.filter(gap_percentile=percentile)
         records, questions = some.filter(kind="record"), some.filter(kind="question")

@@ -295,8 +295,8 @@ def fit_columns(width: float, labels: Collection[str], most: int = 8) -> int:
     lengths = [len(label) for label in labels]
 
     def measure(columns: int) -> float:
-        parts = np.array_split(lengths, columns)
-        return sum(_ENTRY + _ENTRY_LETTER * max(part) for part in parts)
+        longest = [int(part.max()) for part in np.array_split(lengths, columns)]
+        return _ENTRY * columns + _ENTRY_LETTER * sum(longest)
 
     fitting = (columns for columns in range(min(most, len(lengths)), 1, -1) if measure(columns) <= width)
     return next(fitting, 1)

@@ -89,7 +89,7 @@ def test_what_was_trained_is_drawn_over_what_it_comes_from(rows):
     assert [axes.get_title() for axes in apart.axes] == ["small", "small adapted to c.records"]
     heading = " ".join(figure.get_suptitle().split())
     asked = next(row["questions"] for row in own if row["form"] == "binary")
-    assert heading.startswith("courses n: 2 models; ") and f"binary (memorise) {asked} question" in heading
+    assert heading.startswith("courses n: 2 models; ") and f"binary (memorise) {asked}, " in heading
 
 
 KINDS = {("open", "create"): 0, ("binary", "memorise"): 2, ("multiple-choice", "understand"): 4,

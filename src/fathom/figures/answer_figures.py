@@ -59,7 +59,7 @@ SHOWN = (
 """Columns of the paper's Table 3, which are the spokes of its radar charts."""
 LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
 """The metric of each form and level that has a panel."""
-_COUNTED = 64  # letters in a line on n
+_COUNTED = 9  # letters on n in an inch of a figure
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
 _LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
 
@@ -139,7 +139,8 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
     families = _group(list(dict.fromkeys(row["model"] for row in rows)), bases)
     polar = {"projection": "polar"}
     figure, grid = panels.make_panels(len(families), 3, (0.0, 5.0), (1.7, 4.0), 5.4, subplot_kw=polar)
-    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\n{_count_answers(rows)}")
+    counted = _count_answers(rows, figure.get_figwidth())
+    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\n{counted}")
     for axes, (first, models) in zip(grid.flat, families.items(), strict=False):
         for (place, model), prompting in product(enumerate(models), _LOOKS):
             own = [row for row in rows if (row["model"], row["prompting"]) == (model, prompting)]
@@ -151,16 +152,18 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
     return figure
 
 
-def _count_answers(rows: Sequence[Row]) -> str:
-    """Return how many models answer how many questions of each form and level."""
-    models = panels.describe_count([len({row["model"] for row in rows})], "model")
-    found: dict[tuple[str, str], list[int]] = {}
+def _count_answers(rows: Sequence[Row], width: float) -> str:
+    """Return how many models answer how many questions of each form and level, for a width in inches."""
+    found: dict[str, set[int]] = {}
     for row in rows:
-        found.setdefault((row["form"], row["level"]), []).append(row["questions"])
-    counts = [
-        f"{form} ({level}) {panels.describe_count(some, 'question')}" for (form, level), some in found.items()
-    ]
-    return "\n".join(textwrap.wrap(f"n: {models}; {', '.join(counts)}", _COUNTED))
+        found.setdefault(f"{row['form']} ({row['level']})", set()).add(row["questions"])
+    counts = {
+        kind: " to ".join(f"{end:,}" for end in sorted({min(some), max(some)}))
+        for kind, some in found.items()
+    }
+    models = panels.describe_count([len({row["model"] for row in rows})], "model")
+    text = f"n: {models}; questions: {', '.join(f'{kind} {count}' for kind, count in counts.items())}"
+    return wrap_name(text, int(_COUNTED * width))
 
 
 def _name_family(models: Sequence[str]) -> str:

@@ -27,6 +27,7 @@ def main(
     *,
     entries: Annotated[Path, "pairs (.jsonl or .csv)"],
     title: Annotated[str, "display name of the domain; the folder's name if empty"] = "",
+    name: Annotated[str, "what the reference is called; the entries' file without ending if empty"] = "",
     folder: Annotated[Path, "folder of the benchmark to write"],
 ) -> None:
     """Read and check the entries; write the benchmark."""
@@ -35,7 +36,7 @@ def main(
     if not found:
         raise InputError("the file has no pairs", str(entries), "check the file")
     made = make_reference_pairs(found)
-    described = describe_reference(made, entries.name)
+    described = describe_reference(made, entries.name, name or entries.stem)
     log.info("%s pairs, %s categories", f"{described['pairs']:,}", len(described["categories"]))
     write_pairs(made, folder / "pairs.parquet", folder / "pairs.jsonl")
     write_json(folder / "pairs.json", {**described, "sha256": hash_file(entries)})

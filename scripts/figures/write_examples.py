@@ -40,11 +40,14 @@ def main(
     terms: Annotated[Path, "target vocabularies and tokens to write (CSV)"],
     chosen: Annotated[Path, "pairs to write (CSV)"],
     benchmarks: Annotated[Path, "benchmarks and their sizes to write (CSV)"],
+    references: Annotated[
+        dict[str, dict[str, str]] | None, "names of references by domain and variant; none if empty"
+    ] = None,
     settings: Examples,
 ) -> None:
     """Read all domains, write four tables and a page."""
     named = [(name, title, path) for (name, path), title in zip(domains, titles, strict=True)]
-    examples = read_examples(named, vocabularies, tokens, pairs, settings)
+    examples = read_examples(named, vocabularies, tokens, pairs, settings, references)
     for each in examples:
         for key, lost, count in each.list_left_out():
             detail = (each.domain, len(lost), count, key, ", ".join(lost))

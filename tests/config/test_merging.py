@@ -107,6 +107,8 @@ def test_one_key_says_which_reference_leads(file):
     chosen = {"lead_reference": "claude"}
     assert list_variants("other", **chosen) == [["reference-expert", "expert"], ["reference", "claude"]]
     assert list_variants("near", **chosen) == near, "a domain without it has its first one"
+    every = dict(read(file, **chosen).name_all_references())
+    assert every == {"reference": "expert or claude", "reference-expert": "expert"}
     with refuses("lead_reference: there is no reference 'cloude'; did you mean claude?"):
         read(file, lead_reference="cloude")
     # nothing to lead where nobody brings any

@@ -63,6 +63,11 @@ def test_the_figure_shows_each_threshold(written, tmp_path):
     assert list(first.get_xdata()) == [-1.0, 0.05, 1.0]
     assert list(first.get_ydata()) == [100 * float(row["share_of_sentences"]) for row in written]
     assert len(figure.axes) == 3
+    ends = written[0]["sentences"], written[-1]["sentences"]
+    assert f"n: {ends[0]:,} to {ends[1]:,} sentences, 1 to " in figure.get_suptitle()
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        *("sentences", "documents", "this corpus", "at random")
+    ]
     path = tmp_path / "t.csv"
     write_rows(path, [tuple(row.values()) for row in written], CORRELATIONS_VARIED)
     (numbers,) = draw_twice(tmp_path, "thresholds", {"thresholds": path}, {"domain": "a"}, title="Domain")

@@ -85,8 +85,11 @@ def test_what_was_trained_is_drawn_over_what_it_comes_from(rows):
     values = axes.lines[1].get_ydata()
     assert len(values) == len(SHOWN) + 1 and values[0] == values[-1] == pytest.approx(0.1)
     assert sum(map(isnan, axes.lines[0].get_ydata())) == 1  # the one that is undefined
-    assert axes.get_title() == "solid: small\ndashed: small adapted to c.records"
+    assert axes.get_title() == "solid: small\ndashed: adapted to c.records"
     assert [axes.get_title() for axes in apart.axes] == ["small", "small adapted to c.records"]
+    heading = " ".join(figure.get_suptitle().split())
+    asked = next(row["questions"] for row in own if row["form"] == "binary")
+    assert heading.startswith("courses n: 2 models; ") and f"binary (memorise) {asked}, " in heading
 
 
 KINDS = {("open", "create"): 0, ("binary", "memorise"): 2, ("multiple-choice", "understand"): 4,
@@ -234,7 +237,8 @@ def test_each_model_has_a_column_of_its_own(accuracy, count):
             [{**row, "model": name} for name in models for row in one], "examples", "letter", Summary()
         )
         figure.draw_without_rendering()
-    names = [f"Mistral-7B-v0.{number} (chat template)" for number in range(count)]
+    names = [f"Mistral-7B-Instruct-v0.{number}" for number in range(count)]
+    assert "inside their chat templates" in figure.get_suptitle()
     assert list_names(figure.axes[1]) == names and list_cut(figure) == []
     for axes in figure.axes:
         marks = [line for line in axes.lines if line.get_marker() not in ("None", "")]

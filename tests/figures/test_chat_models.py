@@ -50,6 +50,16 @@ def test_a_chat_model_that_is_worse_stands_above_0(comparisons, tmp_path):
     assert {(row["chat"], row["difference"]) for row in rows} == {(PAIRS[0][0], "40"), (PAIRS[1][0], "-5")}
 
 
+def test_a_reference_is_called_by_its_name(tmp_path):
+    ((chat, base, _), _) = PAIRS
+    told = ("law", "reference", "rank", "trimmed_mean")
+    row = (*told, base, chat, 40, 10, 70, 0.01, 0.02, "yes", 9)
+    write_rows(tmp_path / "comparisons.csv", [row], COMPARISONS, COMPARISONS.names[:-1])
+    named = {"chat_pairs": PAIRS, "references": [("reference", "claude")]}
+    (axes,) = draw_one("chat-models", {"comparisons": tmp_path / "comparisons.csv"}, {}, **named).axes
+    assert axes.get_title() == "claude: 9 pairs"
+
+
 def test_each_benchmark_has_a_panel_and_each_domain_a_mark(comparisons):
     told = {"titles": {"law": "Law", "cs.AI": "AI"}, "chat_pairs": PAIRS}
     figure = draw_one("chat-models", {"comparisons": comparisons}, {}, **told)

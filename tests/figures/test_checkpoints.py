@@ -58,7 +58,9 @@ def draw(table: Path, **settings):
 
 def test_each_list_is_a_column_with_ranks_above_and_probabilities_below(table):
     figure = draw(table)
-    assert [axes.get_title() for axes in figure.axes] == ["first", "whole", "", ""]
+    assert [axes.get_title() for axes in figure.axes] == [
+        *("First: 4 checkpoints", "Whole: 6 checkpoints", "", "")
+    ]
     assert [axes.get_ylabel() for axes in figure.axes] == ["Median rank", "", "Median probability", ""]
     for place, (metric, rows) in enumerate(itertools.product(("rank", "probability"), LISTS)):
         for line, variant in zip(figure.axes[place].lines, ("tf", "tfidf"), strict=True):

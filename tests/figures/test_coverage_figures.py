@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from tests.figures.frames import draw_twice, list_cut
+from tests.figures.frames import draw_one, draw_twice, list_cut
 from tests.refusals import refuses
 
 from fathom.figures.coverage_figures import (
@@ -55,6 +55,10 @@ def test_a_map_of_a_benchmark(benchmark, tmp_path):
     (numbers,) = draw_twice(tmp_path, "coverage", {"map": tmp_path / "map.parquet"}, parts)
     lines = numbers.read_text().splitlines()
     assert len(lines) == 6 and lines[1].split(",")[:2] == ["sentence", "a"]
+    parts["variant"] = "reference"
+    tables = {"map": tmp_path / "map.parquet"}
+    named = draw_one("coverage", tables, parts, references=[("reference", "claude")])
+    assert named.get_suptitle().startswith("D: claude benchmark\n")
 
 
 def test_benchmarks_share_a_map_of_their_domain(benchmark, tmp_path):

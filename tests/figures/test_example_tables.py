@@ -72,11 +72,11 @@ def test_the_first_keywords_with_terms_and_pairs_are_shown_in_detail(files):
     assert [row[2] for row in rows if row[1] == "reward"] == lists
     assert rows[0] == ("ai", "tree search", "tf", 1, "tf0") and rows[-1][-1] == "y14"
     pairs = list_pairs([found])
-    assert [(row[1], row[2]) for row in pairs[::3]] == [
+    assert [(row[1], row[3]) for row in pairs[::3]] == [
         *(("tf", name) for name in found.detailed), *(("tfidf", name) for name in found.detailed),
         *(("reference", name) for name in "abc"),
     ]  # fmt: skip
-    assert len({row[3] for row in pairs[:3]}) == 3 and pairs[0][-1].startswith("t")
+    assert len({row[4] for row in pairs[:3]}) == 3 and pairs[0][-1].startswith("t")
 
 
 CHOSEN = {"keywords": {"ai": ["word 8", "lost", "Reward"]},
@@ -112,7 +112,8 @@ def test_the_page_has_domains_beside_each_other_and_text_as_it_is(files, tmp_pat
     short = tmp_path / "short.tsv"
     write_delimited(short, ("keyword", "documents"), [("law", 3)], "\t")
     files["domains"].append(("law", "", short))
-    page = render_page(read_examples(**files))
+    page = render_page(read_examples(**files, references={"ai": {"reference": "claude"}}))
+    assert "| A\\_I | claude | completion | 20 | 4 | 5 | 1 |" in page and "| claude | a | " in page
     lines = page.splitlines()
     assert "| A\\_I | law |" in lines and "| tree search \\(40\\) | law \\(3\\) |" in lines
     assert sum(line.startswith(("| tree search \\(", "| word 4 ")) for line in lines) == 2
@@ -127,6 +128,7 @@ def test_the_program_writes_a_page_and_four_tables(files, tmp_path):
         options += ["--domains", f"{name}={path}", "--titles", title]
     out = {name: tmp_path / f"out-{name}.csv" for name in ("keywords", "terms", "chosen", "benchmarks")}
     names = [word for name, path in out.items() for word in (f"--{name}", path)]
+    options += ["--references", json.dumps({"ai": {"reference": "claude"}})]
     options += ["--settings", json.dumps({"keywords": {"ai": ["policy", "lost", "gone"]}})]
     done = run_program("write_examples", *options, *names, "--page", tmp_path / "page.md")
     assert "ai: 2 of 3 names of examples.keywords are not in this run, left out: lost, gone" in done.stderr
@@ -141,7 +143,9 @@ def test_the_program_writes_a_page_and_four_tables(files, tmp_path):
         assert len(read_delimited(out[name], ",", columns)) == rows, name
     line = read_delimited(out["benchmarks"], ",", EXAMPLE_BENCHMARKS.names)[2]
     # five pairs of each of four categories, of one document
-    assert list(line.values()) == ["ai", "A_I", "reference", "completion", "20", "4", "5", "1"]
+    assert list(line.values()) == ["ai", "A_I", "reference", "claude", "completion", "20", "4", "5", "1"]
+    names = {row["benchmark"] for row in read_delimited(out["chosen"], ",", EXAMPLE_PAIRS.names)}
+    assert names == {"TF", "TF-IDF", "claude"}
     assert (tmp_path / "page.md").read_text().startswith("# Examples")
 
 

@@ -212,7 +212,7 @@ def test_a_reference_has_its_name():
     tracks = [track.with_columns(pl.col("variant").replace("tf", "reference")) for track in TRACKS]
     with use_style():
         figure = draw_paths(tracks, "cs.AI", TITLES, "trimmed_mean", Summary(), [("reference", "claude")])
-    assert figure.axes[0].get_title() == "Claude 20 % trimmed mean rank"
+    assert figure.axes[0].get_title() == "claude 20 % trimmed mean rank"
     assert "40 claude pairs, 40 TF-IDF pairs" in figure.get_suptitle()
 
 

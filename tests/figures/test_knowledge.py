@@ -62,6 +62,13 @@ def test_fluency_has_the_models_with_both_numbers(tmp_path, fluent):
         assert (table[0]["bits"], table[0]["bits_per_byte"]) == ("1.4", "1.1")
 
 
+def test_a_reference_is_called_by_its_name():
+    models = [ModelRanks("m", {name: Rank(1.0, 0.9, 1.1, 40) for name in ("tf", "reference")})]
+    with use_style():
+        (axes,) = draw_knowledge(models, 2.0, "t", references=[("reference", "claude")]).axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["TF", "TF-IDF", "claude"]
+
+
 def test_zero_and_ceiling_are_lines_and_intervals_reach_where_they_should():
     models = [ModelRanks(name, {"tf": Rank(*values, 40)}) for name, values in KNOWN.items()]
     with use_style():

@@ -175,6 +175,9 @@ def test_what_is_compared_by_eye_has_one_axis_and_changes_name_their_reference(d
     assert norm.axes[0].get_title().endswith("(2023)") and norm.axes[2].get_title().endswith("final norm")
     assert rates.axes[0].get_ylim() != rates.axes[1].get_ylim()
     assert rates.axes[2].get_ylabel() == "change from gpt2-medium (%)"
+    assert [text.get_text() for text in rates.legends[0].get_texts()] == [
+        *("gpt2-medium", "to cs.AI", "to cs.AI, then cond-mat", "to cond-mat")
+    ]
 
 
 def test_a_model_without_a_reference_has_no_panels_of_changes(data: FigureData) -> None:

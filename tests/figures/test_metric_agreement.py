@@ -117,12 +117,13 @@ def test_numbers_are_beside_the_figure_and_models_without_ranks_are_refused(summ
 def test_the_heading_counts_items_and_names_the_base_once(summary):
     parts = {"domain": "cs.AI", "base": "gpt2-xl", "statistic": "median"}
     with use_style():
-        figure, _ = draw_figure({"summary": summary}, parts, FigureSettings(members=MODELS, title="AI"))
+        settings = FigureSettings(members=MODELS, title="AI", titles={"cs.AI": "AI"})
+        figure, _ = draw_figure({"summary": summary}, parts, settings)
     heading = figure.get_suptitle().split("\n")
     assert heading[0] == "AI: gpt2-xl and what was adapted from it"
     counts = "5 models, 50 reference pairs, 50 TF pairs, 50 TF-IDF pairs, 50 documents, 50 keywords"
     assert heading[-1] == f"n: {counts}"
-    assert list_names(figure.axes[0])[:3] == ["base  1", "cs.AI  2", "cs.CL  3"]
+    assert list_names(figure.axes[0])[:3] == ["base  1", "to AI  2", "to cs.CL  3"]
 
 
 def test_a_rank_on_a_reference_has_its_name(summary):

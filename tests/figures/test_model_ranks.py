@@ -262,6 +262,12 @@ def test_a_reference_is_drawn_and_counted_beside_the_others(tmp_path):
     assert reference.get_title().startswith("TF and reference: r = 0.")
     assert "\nTF-IDF and reference: r = 0." in reference.get_title()
     assert "TF and reference: r = 0." in "".join(describe_run(tmp_path, 120))
+    named = draw_one(
+        "model-ranks", {"summary": summary}, {"domain": "ml"}, references=[("reference", "claude")]
+    )
+    assert [text.get_text() for text in named.axes[0].get_legend().get_texts()] == ["TF", "TF-IDF", "claude"]
+    last = named.axes[-1]
+    assert "TF-IDF and claude: r = 0." in last.get_title() and last.get_ylabel() == "claude rank"
 
 
 def test_equal_ranks_have_no_correlation(tmp_path):

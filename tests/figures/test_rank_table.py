@@ -108,6 +108,11 @@ def test_a_reference_benchmark_is_shown_where_there_is_one(tmp_path):
     rows = [make_row(name, variant, 9, 8, 10) for name in "ab" for variant in ("tf", "tfidf", "reference")]
     write_summary(tmp_path / "summary.csv", rows)
     assert "reference rank" in "".join(describe_run(tmp_path, 120))
+    folder = tmp_path / "ml" / "benchmark" / "reference"
+    folder.mkdir(parents=True)
+    (folder / "pairs.json").write_text('{"name": "claude"}')
+    named = "".join(describe_run(tmp_path, 120))
+    assert "claude rank" in named and "reference" not in named
 
 
 def test_pairs_left_out_because_of_training_text_are_said(tmp_path):

@@ -108,6 +108,7 @@ def test_figures_say_their_means_and_what_whiskers_are(full):
         cells, _ = _draw(full, "categories")
         shares, _ = _draw(full, "pca")
         first, _ = _draw(full, "pc1-scores")
+        aligned, _ = _draw(full, "alignment")
     before, after = (text.get_text() for text in means.axes[0].get_legend().get_texts())
     (row,) = (
         row for row in read_rows(full / "agreement.csv", AGREEMENT)
@@ -118,6 +119,7 @@ def test_figures_say_their_means_and_what_whiskers_are(full):
     assert "61 models, PC1 to PC5: " in shares.axes[0].get_title()
     assert cells.get_supxlabel().startswith("n: 61 models, in a cell ")
     assert shares.get_supxlabel() == "Whiskers: 95 % intervals"
+    assert all("61 models, " in axes.get_title() for axes in aligned.axes)
     assert first.get_supxlabel() == "n: 61 models. Whiskers: 95 % intervals"
 
 
@@ -169,7 +171,21 @@ def test_no_label_is_cut_or_covers_another(request, size, name):
         (a, b) for n, (a, first) in enumerate(boxes) for b, second in boxes[:n] if _overlap(first, second)
     ]
     assert covered == []
+    for box in (legend.get_window_extent() for legend in figure.legends):
+        assert box.x0 >= -1 and box.x1 <= frame.width + 1
     assert len(boxes) > 5 and rows and list(rows[0]) == contract.names
+
+
+def test_a_legend_is_as_wide_as_the_figure_of_one_condition(full, tmp_path):
+    folder = shutil.copytree(full, tmp_path / "one")
+    means = [row for row in read_rows(full / "means.csv", PAIRWISE) if row["condition"] == "before"]
+    write_rows(folder / "means.csv", means, PAIRWISE)
+    for name in ("alignment", "pc1-compute"):
+        with use_style():
+            figure, _ = _draw(folder, name)
+            figure.draw_without_rendering()
+            (box,) = (legend.get_window_extent() for legend in figure.legends)
+        assert box.x0 >= -1 and box.x1 <= figure.bbox.width + 1, name
 
 
 def _overlap(first, second) -> bool:

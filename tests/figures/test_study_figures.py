@@ -93,14 +93,18 @@ def test_stages_say_n_and_name_the_reference_and_correlations_have_a_p_value():
     relations = {(*place, other, "pearson"): line for other in ("similarity", "reference")}
     stages, named = select_stages(rows, order), [("reference", "claude")]
     with use_style():
-        figure = draw_stages(stages, relations, "trimmed-mean", "AI", Summary(), named)
+        figure = draw_stages(
+            stages, relations, "trimmed-mean", "AI", Summary(), named, {"d1": "Law", "t": "AI"}
+        )
+    assert figure.get_suptitle().splitlines()[0] == "AI: a after each of 12 stages (s)"
+    assert [tick.get_text() for tick in figure.axes[8].get_xticklabels()][:3] == ["start", "Law", "d2"]
     *_, bands, counts = figure.get_suptitle().split("\n")
     assert bands == "Bands: 95 % intervals" and counts.startswith("n: ") and "claude pairs, " in counts
     left, right = figure.axes[2:4]
     assert left.get_title(loc="left") == "with similarity r = 0.50, p = 0.042 [0.25, 0.75]"
     assert right.get_title(loc="left") == "r = 0.50, p = 0.042 [0.25, 0.75]"
     assert figure.axes[0].get_ylabel().startswith("claude\n")
-    assert [axes.get_xlabel() for axes in figure.axes if "rank" in axes.get_xlabel()] == ["Claude rank"]
+    assert [axes.get_xlabel() for axes in figure.axes if "rank" in axes.get_xlabel()] == ["claude rank"]
 
 
 def test_a_domain_order_names_what_fits_and_all_that_is_trained_on():
@@ -111,9 +115,11 @@ def test_a_domain_order_names_what_fits_and_all_that_is_trained_on():
             chosen=pl.col("place") < 14,
         )
         with use_style():
-            figure = draw_order(order.cast({"stage": pl.Int32}), "study")
+            figure = draw_order(order.cast({"stage": pl.Int32}), "to-t", {"t": "Law", "d1": "Art"})
             check_page(figure)
         (axes,) = figure.axes
+        assert figure.get_suptitle() == f"to-Law: {count} domains by similarity to Law"
+        assert axes.get_yticklabels()[0].get_text() == "Art" and axes.get_xlabel().endswith(" with Law")
         # 13 are chosen; 12 more are a stage
         assert len(axes.get_yticks()) == (13 if count == 13 else 25)
         assert sum(len(each.get_offsets()) for each in axes.collections) == count
@@ -193,7 +199,8 @@ def tables(tmp_path_factory):
 def draw(tables):
     targets, groups = read_changes(tables / "changes.parquet", tables / "groups.csv", "base+learning")
     with use_style():
-        figure = draw_changes(targets, groups, "Learning by machines, in a long title of a domain", Summary())
+        title = "Learning by machines, in a long title of a domain"
+        figure = draw_changes(targets, groups, title, Summary(), [("tf", "claude")], {"learning": "Learning"})
         figure.draw_without_rendering()
     return figure
 
@@ -215,8 +222,8 @@ def test_two_violins_show_all_targets_of_their_groups_and_nothing_is_cut(tables)
     labels = [label.get_text() for label in axes.get_xticklabels()]
     assert [label.splitlines()[0] for label in labels] == ["top 3 of 12", "bottom 3 of 12"]
     assert (
-        "Cohen's d = " in axes.get_title()
-        and "base adapted to learning against base" in figure.get_suptitle()
+        axes.get_title().startswith("claude targets\nCohen's d = ")
+        and "base: to Learning, against the base" in figure.get_suptitle()
     )
     points = [len(each.get_offsets()) for each in axes.collections]
     assert points.count(3) == 2

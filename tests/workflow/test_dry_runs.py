@@ -110,7 +110,7 @@ def test_a_folder_of_references_is_imported_for_the_papers_figures(dump, tmp_pat
     assert all(f"{tmp_path}/{name}" in commands for name in names)
     # what Claude wrote leads in every domain, and is held against the expert's pairs in one figure
     (own,) = (line for line in list_commands(done, "import_reference") if "cs.AI.expert.csv" in line)
-    assert "/cs.AI/benchmark/reference-expert " in own
+    assert "/cs.AI/benchmark/reference-expert " in own and "--name expert " in own
     assert commands.count("/benchmark/reference ") == 4
     figures = [line for line in list_commands(done, "draw_figure") if "--figure references " in line]
     (six,) = (line for line in figures if '"group": "paired"' in line)
@@ -118,6 +118,12 @@ def test_a_folder_of_references_is_imported_for_the_papers_figures(dump, tmp_pat
     assert f'"members": {json.dumps(bases)}' in six
     ordered = '"references": [["reference-expert", "expert"], ["reference", "claude"]]'
     assert all(ordered in line for line in figures)
+    # a figure of all domains, and tables of examples, know the names, too
+    drawn = list_commands(done, "draw_figure")
+    (chat,) = (line for line in drawn if "--figure chat-models " in line)
+    assert ordered in chat
+    (examples,) = list_commands(done, "write_examples")
+    assert '"econ.GN": {"reference": "claude"}' in examples
 
 
 def test_a_wrong_folder_of_references_stops_before_any_job(dump, tmp_path):

@@ -357,6 +357,11 @@ rule import_reference:
         mem_mb=grow(2000),
         runtime=minutes(20),
     params:
-        **program("import_reference", title=jobs.find_title, folder=folder_of("pairs")),
+        **program(
+            "import_reference",
+            title=jobs.find_title,
+            name=jobs.find_reference_name,
+            folder=folder_of("pairs"),
+        ),
     shell:
         CALL

@@ -112,6 +112,9 @@ rule write_examples:
         **program(
             "write_examples",
             titles=[title for _, title in RUN.comparing.titles],
+            references={
+                name: dict(CONFIG.name_references(name)) for name in CONFIG.references
+            },
             settings=settings.of_examples(),
         ),
     shell:

@@ -189,11 +189,12 @@ def make_reference_pairs(entries: Sequence[ReferencePair]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema).sort("keyword", "pair_id")
 
 
-def describe_reference(pairs: pl.DataFrame, name: str) -> dict[str, Any]:
-    """Return the report on a reference benchmark; `name` is the name of its file."""
+def describe_reference(pairs: pl.DataFrame, file: str, name: str) -> dict[str, Any]:
+    """Return the report on a reference benchmark: the name of its file, and what it is called."""
     counts = pairs.group_by("keyword").len().sort("keyword")
     return {
-        "file": name,
+        "name": name,
+        "file": file,
         "pairs": len(pairs),
         "distinct_targets": pairs["target"].n_unique(),
         "categories": dict(counts.iter_rows()),

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from fathom.config.model_names import ModelName
 
@@ -13,11 +13,16 @@ _TUNED = re.compile(r"-(?:instruct|chat|it)(?=-|$)", re.IGNORECASE)
 _CONTROLS = {"terms-exchanged": " with its terms exchanged", "terms-only": ", its terms alone"}
 
 
-def shorten_names(names: Iterable[str]) -> dict[str, str]:
+Titles = Mapping[str, str]
+"""Titles of domains; others are called as they are written."""
+
+
+def shorten_names(names: Iterable[str], titles: Titles | None = None) -> dict[str, str]:
     """Return distinct short names of models for sentences and figures.
 
     Drops a base's organisation, number format and marks of chat tuning unless two bases would get the same
-    name; says in words what a model was adapted to.
+    name; keeps these marks where a model is asked inside its chat template. Says in words what a model was
+    adapted to, domains by their titles.
 
     Examples
     --------
@@ -27,16 +32,32 @@ def shorten_names(names: Iterable[str]) -> dict[str, str]:
     ['toy-gpt2 adapted to law, then art (seed 2)']
     >>> list(shorten_names(["Qwen2-7B", "Qwen2-7B-Instruct"]).values())
     ['Qwen2-7B', 'Qwen2-7B-Instruct']
+    >>> list(shorten_names(["gpt2+cs.AI"], {"cs.AI": "CS.AI"}).values())
+    ['gpt2 adapted to CS.AI']
     """
     parsed = {name: ModelName.parse(name) for name in names}
-    bases = _shorten_bases({each.base for each in parsed.values()})
-    short = {name: _describe(each, bases[each.base]) for name, each in parsed.items()}
+    asked = {each.base for each in parsed.values() if each.chat}
+    bases = _shorten_bases({each.base for each in parsed.values()}, asked)
+    short = {name: _describe(each, bases[each.base], titles or {}) for name, each in parsed.items()}
     again = Counter(short.values())
     return {name: text if again[text] == 1 else name for name, text in short.items()}
 
 
-def _shorten_bases(bases: Iterable[str]) -> dict[str, str]:
-    forms = {base: _list_forms(base) for base in bases}
+def shorten_adapted(names: Iterable[str], base: str, titles: Titles | None = None) -> dict[str, str]:
+    """Return short names below a heading that has the base: it is `base`, what comes from it `to DOMAIN`.
+
+    Examples
+    --------
+    >>> list(shorten_adapted(["a/gpt2", "a/gpt2+law+art", "llama"], "a/gpt2").values())
+    ['base', 'to law, then art', 'llama']
+    """
+    short = shorten_names([base, *names], titles)
+    found = {name: text.removeprefix(f"{short[base]} adapted ") for name, text in short.items()}
+    return found | {base: "base"}
+
+
+def _shorten_bases(bases: Iterable[str], asked: Collection[str]) -> dict[str, str]:
+    forms = {base: _list_forms(base)[base in asked :] for base in bases}
     taken = Counter(form for each in forms.values() for form in set(each))
     return {base: next((form for form in each if taken[form] == 1), base) for base, each in forms.items()}
 
@@ -48,10 +69,11 @@ def _list_forms(base: str) -> list[str]:
     return [_TUNED.sub("", plain) or plain, plain or own, own]
 
 
-def _describe(name: ModelName, base: str) -> str:
+def _describe(name: ModelName, base: str, titles: Titles) -> str:
     text = base
     if name.path:
-        text += f" adapted to {', then '.join(name.path)}{_CONTROLS.get(name.text, '')}"
+        path = ", then ".join(titles.get(domain, domain) for domain in name.path)
+        text += f" adapted to {path}{_CONTROLS.get(name.text, '')}"
     numbers = {"stage": name.stage, "seed": name.seed, "step": name.step}
     marks = [f"{key} {number}" for key, number in numbers.items() if number is not None]
     marks += ["chat template"] if name.chat else []

@@ -148,6 +148,14 @@ class Config(Section):
         lead = self.lead_reference if self.lead_reference in names else next(iter(names), None)
         return [(REFERENCE if name == lead else f"{REFERENCE}-{name}", name) for name in names]
 
+    def name_all_references(self) -> list[tuple[str, str]]:
+        """Return variant and name of the references of all domains; a variant may have several names."""
+        found: dict[str, list[str]] = {}
+        for domain in self.benchmark_domains:
+            for variant, name in self.name_references(domain):
+                found.setdefault(variant, []).append(name)
+        return [(variant, " or ".join(dict.fromkeys(names))) for variant, names in found.items()]
+
     def _check_coverage(self) -> None:
         for place, name in enumerate(self.coverage.expand):
             self._require_benchmarks([name], f"coverage.expand.{place}")

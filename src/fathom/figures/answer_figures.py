@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
@@ -58,6 +59,7 @@ SHOWN = (
 """Columns of the paper's Table 3, which are the spokes of its radar charts."""
 LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
 """The metric of each form and level that has a panel."""
+_COUNTED = 9  # letters on n in an inch of a figure
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
 _LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
 
@@ -136,8 +138,9 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
     spokes = _list_kinds(rows, SHOWN)
     families = _group(list(dict.fromkeys(row["model"] for row in rows)), bases)
     polar = {"projection": "polar"}
-    figure, grid = panels.make_panels(len(families), 3, (0.0, 5.0), (1.3, 4.0), 5.4, subplot_kw=polar)
-    figure.suptitle(wrap_name(clean_name(title), 70))
+    figure, grid = panels.make_panels(len(families), 3, (0.0, 5.0), (1.7, 4.0), 5.4, subplot_kw=polar)
+    counted = _count_answers(rows, figure.get_figwidth())
+    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\n{counted}")
     for axes, (first, models) in zip(grid.flat, families.items(), strict=False):
         for (place, model), prompting in product(enumerate(models), _LOOKS):
             own = [row for row in rows if (row["model"], row["prompting"]) == (model, prompting)]
@@ -149,9 +152,24 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
     return figure
 
 
+def _count_answers(rows: Sequence[Row], width: float) -> str:
+    """Return how many models answer how many questions of each form and level, for a width in inches."""
+    found: dict[str, set[int]] = {}
+    for row in rows:
+        found.setdefault(f"{row['form']} ({row['level']})", set()).add(row["questions"])
+    counts = {
+        kind: " to ".join(f"{end:,}" for end in sorted({min(some), max(some)}))
+        for kind, some in found.items()
+    }
+    models = panels.describe_count([len({row["model"] for row in rows})], "model")
+    text = f"n: {models}; questions: {', '.join(f'{kind} {count}' for kind, count in counts.items())}"
+    return wrap_name(text, int(_COUNTED * width))
+
+
 def _name_family(models: Sequence[str]) -> str:
-    names = [wrap_name(name, 40) for name in shorten_names(models).values()]
-    if len(names) < 2:
+    (first, *others), short = models, shorten_names(models)
+    names = [wrap_name(name.removeprefix(f"{short[first]} "), 40) for name in short.values()]
+    if not others:
         return "".join(names)
     return "\n".join(f"{_LINES[place % len(_LINES)][1]}: {name}" for place, name in enumerate(names))
 
@@ -413,8 +431,7 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str, settings: Summary) 
 
     models = list(dict.fromkeys(each["model"] for each in asked))
     looks = _style(asked)
-    names = shorten_names(models).values()
-    columns = panels.measure_columns([panels.wrap_column(name) for name in names], len(looks))
+    columns = panels.measure_columns(_name_asked(models), len(looks))
     width = max(_LEAST, 1.1 + columns.width * len(models))
     height = 1.7 + 0.24 * -(-len(looks) // 4) + columns.below + 2 * _HEIGHT
     figure = make_figure(width, height)
@@ -440,10 +457,21 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str, settings: Summary) 
     top.set_ylabel("accuracy (dashed: guessing)")
     bottom.set_ylabel("change from the baseline,\nrelative to its accuracy")
     bottom.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
-    title = f"{_TITLES[factor]}\n{_tell(asked, way)}\n{panels.describe_intervals(settings)}"
+    how = "; models inside their chat templates" if _use_templates(models) else ""
+    title = f"{_TITLES[factor]}\n{_tell(asked, way)}{how}\n{panels.describe_intervals(settings)}"
     figure.suptitle(title, fontsize=10.5)
     panels.add_legend(figure, panels.list_handles(top), 4)
     return figure
+
+
+def _use_templates(models: Iterable[str]) -> bool:
+    return all(ModelName.parse(model).chat for model in models)
+
+
+def _name_asked(models: Sequence[str]) -> list[str]:
+    """Return names below columns; the title says it if all are asked inside their chat templates."""
+    end = " (chat template)" if _use_templates(models) else ""
+    return [panels.wrap_column(name.removesuffix(end)) for name in shorten_names(models).values()]
 
 
 def draw_orders(asked: Sequence[Row], way: str) -> "Figure":

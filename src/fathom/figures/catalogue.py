@@ -155,7 +155,7 @@ QUESTION_FIGURES = (
     Figure(
         "coverage", "Coverage of the domain", "{domain}.coverage.{variant}", "coverage_figures.draw_figure",
         reads={"map": paths.COVERAGE_MAP}, of={"domain variant": "benchmarks"}, target="coverage",
-        section="Benchmark", made_by="coverage", settings=("title",),
+        section="Benchmark", made_by="coverage", settings=("title", "references"),
         shown=(Shown("map of a domain and of the pairs about it, where they leave gaps"),),
         caption="""
         The sentences of {domain} and the pairs of its benchmark, by the first two principal components of

@@ -10,7 +10,7 @@ from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import Series, clean_name, label_variant, make_figure, style_series
+from fathom.figures.style import Series, clean_name, fit_columns, label_variant, make_figure, style_series
 from fathom.io.contracts.figures import CHAT_MODELS
 from fathom.io.contracts.statistics import COMPARISONS
 from fathom.io.delimited import Row, read_rows
@@ -74,15 +74,14 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     )
     variants = [name for name in (*VARIANTS, REFERENCE) if any(tax["variant"] == name for tax in drawn)]
     width = max(_WIDTH, _AXIS + columns.width * len(pairs)) * len(variants)
-    widest = max(len(look.label) for look in looks.values())
-    beside = min(len(domains), max(1, int(width / (0.6 + 0.085 * widest))))  # domains in a line of the legend
+    beside = fit_columns(width, [look.label for look in looks.values()])
     figure = make_figure(width, 1.0 + 0.2 * -(-len(domains) // beside) + _HEIGHT + columns.below)
     grid = figure.subplots(1, len(variants), squeeze=False)[0]
     for axes, variant in zip(grid, variants, strict=True):
         some = [tax for tax in drawn if tax["variant"] == variant]
         _draw_benchmark(axes, some, pairs, looks, columns)
         count = panels.describe_count([tax["pairs"] for tax in some], "pair")
-        axes.set_title(f"{label_variant(variant)}: {count}")
+        axes.set_title(f"{label_variant(variant, settings.references)}: {count}")
     label = f"{panels.format_share(settings.summary.trim)} {TRIMMED_MEAN.label}; above 0: worse"
     whiskers = panels.describe_intervals(settings.summary)
     figure.supylabel(f"rank of the chat model less that of its base\n({label})\n{whiskers}", fontsize=9)

@@ -4,7 +4,6 @@ Also the effect of t_c on a corpus: size, coverage and redundancy against random
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +12,16 @@ import polars as pl
 from fathom.config.benchmark import VARIANTS
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import add_legend, list_handles, make_panels
-from fathom.figures.style import VARIANT_SERIES, Series, clean_name, label_variant, make_figure, wrap_name
+from fathom.figures.panels import add_legend, describe_count, list_handles, make_panels
+from fathom.figures.style import (
+    VARIANT_SERIES,
+    Series,
+    clean_name,
+    label_variant,
+    make_figure,
+    style_variant,
+    wrap_name,
+)
 from fathom.io import paths
 from fathom.io.contracts.coverage import CORRELATIONS_VARIED, COVERAGE_MAP, EXPANSION_MAP, OTHERS_MAP
 from fathom.io.contracts.figures import BENCHMARKS_MAP, EXPANSIONS_MAP
@@ -47,7 +54,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     contract, draw = EXPANSION_MAP, draw_expansion
     title = settings.title or parts.get("domain") or parts["set"]
     if "variant" in parts:
-        title = f"{title}: {label_variant(parts['variant'])} benchmark"
+        title = f"{title}: {label_variant(parts['variant'], settings.references)} benchmark"
         contract, draw = COVERAGE_MAP, draw_benchmark
     elif "set" in parts:
         contract, draw = QUESTION_MAP, draw_questions
@@ -77,8 +84,7 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
     rounds = sorted(set(rows["round"].to_list()) - {0})
     shown = rounds if len(rounds) <= _PANELS else [*rounds[: _PANELS - 1], rounds[-1]]
     figure, grid = make_panels(max(1, len(shown)), *_GRID, sharex=True, sharey=True)
-    kept = rows.filter(pl.col("round") > 0).height / max(1, rows.height)
-    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{100 * kept:.0f} % of the sentences shown are kept")
+    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{_describe_kept(rows)}")
     for axes, number in zip(grid.flat, shown, strict=False):
         outside, held, new = _divide(rows, "round", number)
         _scatter(axes, outside, _OUTSIDE, "not in it", 9)
@@ -88,6 +94,12 @@ def draw_expansion(rows: pl.DataFrame, title: str) -> "Figure":
     name_axes(grid.flat[: max(1, len(shown))], grid.shape[1])
     _add_legend(figure, 3)
     return figure
+
+
+def _describe_kept(rows: pl.DataFrame) -> str:
+    """Return how many of the sentences shown are kept."""
+    kept = rows.filter(pl.col("round") > 0).height
+    return f"{kept:,} of {len(rows):,} sentences shown are kept ({100 * kept / max(1, len(rows)):.0f} %)"
 
 
 def _divide(rows: pl.DataFrame, phase: str, number: int) -> list[pl.DataFrame]:
@@ -103,7 +115,9 @@ def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
     """Draw a panel for each t_d: records, questions of the first round, and of those after it."""
     every = sorted(set(rows["gap_percentile"]))
     figure, grid = make_panels(len(every), *_GRID, sharex=True, sharey=True)
-    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\nquestions about records, by t_d")
+    counts = [rows.filter(gap_percentile=each, kind="record").height for each in every]
+    about = f"questions about {describe_count(counts, 'record')}, by t_d"
+    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{about}")
     for axes, percentile in zip(grid.flat, every, strict=False):
         some = rows.filter(gap_percentile=percentile)
         records, questions = some.filter(kind="record"), some.filter(kind="question")
@@ -196,8 +210,10 @@ def style_benchmarks(variants: Iterable[str], references: Mapping[str, str]) -> 
     """Return the look of each benchmark by variant; references have their names."""
     found, others = dict[str, Series](), iter(_OTHERS * len(references))
     for variant in variants:
-        look = VARIANT_SERIES.get(variant) or Series("", *next(others), True, ":")
-        found[variant] = replace(look, label=label_variant(variant, references))
+        if variant in VARIANT_SERIES:
+            found[variant] = style_variant(variant, references)
+        else:
+            found[variant] = Series(label_variant(variant, references), *next(others), True, ":")
     return found
 
 
@@ -266,7 +282,12 @@ _THRESHOLD_PANELS = (
     ("Share of pairs alike (redundancy, %)",
      (("redundancy", "this corpus"), ("redundancy_at_random", "at random"))),
 )  # fmt: skip
-_THRESHOLD_LOOKS = (("#0072B2", "o", "-"), ("#E69F00", "s", "--"))
+_THRESHOLD_LOOKS = {
+    "sentences": ("#0072B2", "o", "-"),
+    "documents": ("#E69F00", "s", "--"),
+    "this corpus": ("#009E73", "^", "-"),
+    "at random": ("#CC79A7", "D", "--"),
+}
 
 
 def draw_thresholds_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
@@ -280,18 +301,20 @@ def draw_thresholds_figure(inputs: Inputs, parts: Parts, settings: FigureSetting
 
 def draw_correlations(rows: Sequence[Row], title: str) -> "Figure":
     """Draw a panel for each kind of number; call it inside `use_style`."""
-    figure = make_figure(3.2 * len(_THRESHOLD_PANELS), 3.4)
-    figure.suptitle(wrap_name(clean_name(title), 70))
+    figure = make_figure(3.2 * len(_THRESHOLD_PANELS), 3.9)
+    counts = (describe_count([row[f"{item}s"] for row in rows], item) for item in ("sentence", "document"))
+    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\nn: {', '.join(counts)} kept")
     most = [row["max_correlation"] for row in rows]
     grid = figure.subplots(1, len(_THRESHOLD_PANELS))
     for axes, (name, lines) in zip(grid, _THRESHOLD_PANELS, strict=True):
-        for (column, label), (color, marker, line) in zip(lines, _THRESHOLD_LOOKS, strict=True):
+        for column, label in lines:
+            color, marker, line = _THRESHOLD_LOOKS[label]
             values = [100 * row[column] for row in rows]
             axes.plot(most, values, color=color, marker=marker, linestyle=line, label=label, clip_on=False)
         axes.set_title(name)
         axes.set_xlabel("t_c: documents join below this")
         axes.set_ylim(bottom=0)
-        axes.legend()
+    add_legend(figure, list_handles(*grid))
     return figure
 
 

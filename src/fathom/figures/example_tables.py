@@ -16,7 +16,7 @@ import polars as pl
 from fathom.config.benchmark import VARIANTS
 from fathom.config.examples import Examples as Named
 from fathom.figures.ranking_tables import render_markdown
-from fathom.figures.style import label_variant
+from fathom.figures.style import References, label_variant
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS, VOCABULARY
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.delimited import read_rows
@@ -45,6 +45,8 @@ class Examples:
         Tokens of each keyword, by the models whose tokenizers have them.
     pairs : dict
         Pairs that meet the contract PAIRS, by variant.
+    references : dict
+        Names of references by variant.
     named : fathom.config.examples.Examples
         What is shown by name; categories by the variant of their reference.
     """
@@ -55,6 +57,7 @@ class Examples:
     vocabularies: dict[str, Terms] = field(default_factory=dict)
     tokens: dict[str, Terms] = field(default_factory=dict)
     pairs: dict[str, pl.DataFrame] = field(default_factory=dict)
+    references: dict[str, str] = field(default_factory=dict)
     named: Named = field(default_factory=Named)
 
     @property
@@ -132,6 +135,7 @@ def read_examples(
     tokens: Iterable[tuple[str, str, str]],
     pairs: Iterable[tuple[str, str, str]],
     named: Named | None = None,
+    references: Mapping[str, References] | None = None,
 ) -> list[Examples]:
     """Read what the tables show; raise `InputError` if a table lacks a column.
 
@@ -143,9 +147,19 @@ def read_examples(
         Paths of vocabulary.tsv and pairs.parquet.
     tokens : iterable of (domain, model, path)
         Tables under TOKEN_LISTS. Models with the same tokens share a list.
+    named : fathom.config.examples.Examples, optional
+        What is shown by name.
+    references : mapping of str to references, optional
+        Variants and names of the references of each domain.
     """
     found = {
-        name: Examples(name, title or name, _read_keywords(path), named=named or Named())
+        name: Examples(
+            name,
+            title or name,
+            _read_keywords(path),
+            references=dict((references or {}).get(name, {})),
+            named=named or Named(),
+        )
         for name, title, path in domains
     }
     for domain, variant, path in vocabularies:
@@ -213,9 +227,8 @@ def list_pairs(domains: Iterable[Examples]) -> list[Row]:
             for keyword in each.list_shown(variant):
                 rows = pairs.filter(keyword=keyword).to_dicts()
                 drawn = sorted(rows, key=lambda row: hash_text("example", row["pair_id"]))[:EACH]
-                found += [
-                    (each.domain, variant, keyword, row["prompt"], row["target"].strip()) for row in drawn
-                ]
+                place = (each.domain, variant, label_variant(variant, each.references), keyword)
+                found += [(*place, row["prompt"], row["target"].strip()) for row in drawn]
     return found
 
 
@@ -227,6 +240,7 @@ def list_benchmarks(domains: Iterable[Examples]) -> list[Row]:
             each.domain,
             each.title,
             variant,
+            label_variant(variant, each.references),
             "completion",
             len(pairs),
             *(pairs[name].n_unique() for name in counted),
@@ -243,18 +257,20 @@ def render_page(domains: Sequence[Examples]) -> str:
     beside = [tuple(some[place] if place < len(some) else "" for some in columns) for place in range(lines)]
     parts = [render_markdown("Keywords, and documents that have them", [d.title for d in domains], beside)]
     header = ["domain", "benchmark", "kind", "pairs", "keywords", "targets", "documents"]
-    parts.append(render_markdown("Benchmarks", header, [row[1:] for row in list_benchmarks(domains)]))
+    parts.append(
+        render_markdown("Benchmarks", header, [(row[1], *row[3:]) for row in list_benchmarks(domains)])
+    )
     pairs = list_pairs(domains)
     for each in domains:
         lists = [dict(_list_entries(each, keyword)) for keyword in each.detailed]
         names = list(lists[0]) if lists else []
-        header = [label_variant(name) for name in names]
+        header = [label_variant(name, each.references) for name in names]
         rows = [
             (keyword, *(", ".join(own[name]) for name in names))
             for keyword, own in zip(each.detailed, lists, strict=True)
         ]
         parts.append(render_markdown(f"{each.title}: targets and tokens", ["keyword", *header], rows))
-        own = [row[1:] for row in pairs if row[0] == each.domain]
+        own = [row[2:] for row in pairs if row[0] == each.domain]
         header = ["benchmark", "keyword", "prompt", "target"]
         parts.append(render_markdown(f"{each.title}: pairs", header, own))
     return "\n".join(["# Examples\n", *parts])

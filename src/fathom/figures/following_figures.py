@@ -8,8 +8,9 @@ domain [RawCorpora, Fig. 9], [BeyondBenchmarks, Fig. 5].
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +19,13 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import Titles, shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, require_known
 from fathom.figures.panels import (
     PLAIN,
     add_benchmarks,
     add_legend,
+    describe_count,
     describe_intervals,
     describe_items,
     format_share,
@@ -37,6 +39,7 @@ from fathom.figures.style import (
     clean_name,
     label_variant,
     number_ticks,
+    style_variant,
     wrap_name,
 )
 from fathom.io.contracts.studies import ALL_SEEDS, AS_IS, FOLLOWING
@@ -88,6 +91,8 @@ class Time:
 
 
 STEPS = Time("step", 1.0, "Steps")
+Stage = tuple[str, int, int]
+"""Title of a stage's domain, and the steps where it begins and ends."""
 
 
 def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
@@ -102,17 +107,24 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     """Draw one track on one domain."""
     rows = read_track(inputs["following"], parts["track"], parts["domain"])
     title = settings.title or parts["domain"]
-    figure = draw_track(rows, title, settings.summary, settings.references)
+    figure = draw_track(rows, title, settings.summary, settings.references, settings.titles)
     return figure, (FOLLOWING, rows.rows(named=True))
 
 
-def draw_track(rows: pl.DataFrame, title: str, settings: Summary, references: References = ()) -> "Figure":
+def draw_track(
+    rows: pl.DataFrame,
+    title: str,
+    settings: Summary,
+    references: References = (),
+    titles: Titles | None = None,
+) -> "Figure":
     """Draw one track on one domain; call it inside `use_style`."""
     time = _choose_time(rows)
     shown = [panel for panel in OVER_TIME if not rows.filter(metric=panel[0], aggregate=panel[1]).is_empty()]
     figure, grid = make_panels(len(shown), 3, (0.0, 3.1), (1.4, 2.4), 6.0)
     columns = grid.shape[1]
-    figure.suptitle(f"{_describe(rows, title, settings)}\n{count_items(rows, references)}")
+    stages = _list_stages(rows, titles or {})
+    figure.suptitle(f"{_describe(rows, stages, title, settings)}\n{count_items(rows, references)}")
     handles: dict[str, Any] = {}
     for place, (axes, (metric, aggregate, label)) in enumerate(zip(grid.flat, shown, strict=False)):
         some = rows.filter(metric=metric, aggregate=aggregate)
@@ -120,7 +132,7 @@ def draw_track(rows: pl.DataFrame, title: str, settings: Summary, references: Re
         axes.set_ylabel(wrap_name(label_panel((metric, aggregate, label), settings), _HIGH))
         if place >= len(shown) - columns:
             axes.set_xlabel(time.label)
-        _mark_stages(axes, rows, names=place < columns)
+        _mark_stages(axes, stages, names=place < columns)
     add_benchmarks(figure, handles)
     return figure
 
@@ -144,11 +156,10 @@ def _choose_time(rows: pl.DataFrame) -> Time:
     return Time("tokens", unit, label, log=low > 0 and high / low > _LOG_TIME_FROM)
 
 
-def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
+def _describe(rows: pl.DataFrame, stages: Sequence[Stage], title: str, settings: Summary) -> str:
     """Return the title: the domain, the path, and the meaning of bands and thin lines."""
-    stages = _list_stages(rows)
-    base = rows.filter(stage=0)["model"]
-    path = [base[0], *_name_stages(rows["track"][0], stages)] if stages else [rows["track"][0]]
+    track = rows["track"][0]
+    path = [_name_base(rows), *_name_stages(track, stages)] if stages else [track]
     seeds = [seed for seed in rows["seed"].unique().sort() if seed != ALL_SEEDS]
     several = len(seeds) > 1
     bands = describe_intervals(settings, "Bands")
@@ -159,12 +170,12 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
     return f"{heading}\n{bands}{thin}{describe_stand_ins(rows)}"
 
 
-def count_items(rows: pl.DataFrame, references: References = ()) -> str:
+def count_items(rows: pl.DataFrame, references: References) -> str:
     """Return how many pairs, documents and keywords stand behind rows under FOLLOWING."""
     return describe_items(rows.select("variant", "items").unique().iter_rows(), references)
 
 
-def _name_stages(track: str, stages: Sequence[tuple[str, int, int]]) -> list[str]:
+def _name_stages(track: str, stages: Sequence[Stage]) -> list[str]:
     """Return the domain of each stage, and what was done to its text: controls differ in nothing else."""
     domains = [name for name, _, _ in stages]
     domains[-1] += describe_text(track)
@@ -183,7 +194,7 @@ def describe_stand_ins(rows: pl.DataFrame) -> str:
     return f"; another stands in for each of {replaced} corrupt checkpoints" if replaced else ""
 
 
-def _list_stages(rows: pl.DataFrame) -> list[tuple[str, int, int]]:
+def _list_stages(rows: pl.DataFrame, titles: Titles) -> list[Stage]:
     ends = (
         rows.filter(pl.col("stage") > 0)
         .group_by("stage")
@@ -191,7 +202,8 @@ def _list_stages(rows: pl.DataFrame) -> list[tuple[str, int, int]]:
         .sort("stage")
     )
     starts = [0, *ends["step"].to_list()]
-    return list(zip(ends["trained_on"].to_list(), starts, ends["step"].to_list(), strict=False))
+    names = [titles.get(name, name) for name in ends["trained_on"]]
+    return list(zip(names, starts, ends["step"].to_list(), strict=False))
 
 
 def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time, references: References) -> dict[str, Any]:
@@ -228,13 +240,12 @@ def _draw_noise(axes: "Axes", rows: pl.DataFrame, across: Sequence[float], look:
         axes.vlines(across[-1], *ends, color=look.color, linewidth=1.4, zorder=4)
 
 
-def list_curves(rows: pl.DataFrame, references: References = ()) -> Iterator[tuple[Series, pl.DataFrame]]:
+def list_curves(rows: pl.DataFrame, references: References) -> Iterator[tuple[Series, pl.DataFrame]]:
     """Yield the look and the rows of each variant of a metric."""
     found = {*rows["variant"]}
     for variant in (name for name in (*VARIANT_SERIES, *sorted(found - {*VARIANT_SERIES})) if name in found):
-        look = VARIANT_SERIES.get(variant)
-        named = replace(look, label=label_variant(variant, references)) if look else PLAIN
-        yield named, rows.filter(variant=variant)
+        look = style_variant(variant, references) if variant in VARIANT_SERIES else PLAIN
+        yield look, rows.filter(variant=variant)
 
 
 def _scale(rows: pl.DataFrame, time: Time) -> Sequence[float]:
@@ -256,9 +267,8 @@ def scale_axes(axes: "Axes", rows: pl.DataFrame, time: Time = STEPS) -> None:
         number_ticks(axis)
 
 
-def _mark_stages(axes: "Axes", rows: pl.DataFrame, names: bool) -> None:
+def _mark_stages(axes: "Axes", stages: Sequence[Stage], names: bool) -> None:
     """Draw a vertical line where a stage ends, and name the stages above the axes, by number if need be."""
-    stages = _list_stages(rows)
     for _, _, end in stages[:-1]:
         axes.axvline(end, color="0.35", linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
     if not names or not stages:
@@ -314,12 +324,32 @@ def draw_checkpoints(
             handles |= _draw_checkpoints(axes, _count_models(track).filter(metric=metric.name), references)
         label = metric.describe(STATISTICS[statistic])
         line[0].set_ylabel(wrap_name(label_panel((metric.name, statistic, label), settings), _HIGH))
+    names = name_lists([track["track"][0] for track in tracks])
     for upper, lower, track in zip(grid[0], grid[-1], tracks, strict=True):
-        upper.set_title(wrap_name(track["track"][0], _TRACK_NAME))
+        count = describe_count([track["model"].n_unique()], "checkpoint")
+        upper.set_title(wrap_name(f"{names[track['track'][0]]}: {count}", _TRACK_NAME))
         (last,) = shorten_names([track["model"][-1]]).values()
         lower.set_xlabel(f"Checkpoints in their order; the last:\n{wrap_name(last, _TRACK_NAME)}")
     add_benchmarks(figure, handles)
     return figure
+
+
+def name_lists(keys: Sequence[str]) -> dict[str, str]:
+    """Return names in words of lists of checkpoints by their keys, without what all keys begin with.
+
+    Examples
+    --------
+    >>> list(name_lists(["olmo-2-first-50", "olmo-2-whole-run"]).values())
+    ['First 50', 'Whole run']
+    >>> list(name_lists(["olmo-2"]).values())
+    ['Olmo 2']
+    """
+    words = [re.split("[-_ ]+", key) for key in keys]
+    shared = 0
+    while len(words) > 1 and min(map(len, words)) > shared + 1 and len({each[shared] for each in words}) == 1:
+        shared += 1
+    texts = [" ".join(each[shared:]) for each in words]
+    return {key: text[:1].upper() + text[1:] for key, text in zip(keys, texts, strict=True)}
 
 
 def _count_models(track: pl.DataFrame) -> pl.DataFrame:
@@ -470,8 +500,7 @@ def _title_panel(panel: tuple[str, str, str, str], settings: Summary, references
     name = label_panel((metric, aggregate, label), settings)
     if variant not in VARIANT_SERIES:
         return name
-    text = f"{label_variant(variant, references)} {name[0].lower()}{name[1:]}"
-    return text[0].upper() + text[1:]
+    return f"{label_variant(variant, references)} {name[0].lower()}{name[1:]}"
 
 
 def _name_base(track: pl.DataFrame) -> str:

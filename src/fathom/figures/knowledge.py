@@ -15,10 +15,11 @@ from fathom.figures.model_ranks import ModelRanks, find_variants, read_model_ran
 from fathom.figures.panels import format_share
 from fathom.figures.style import (
     RANKING_COLORS,
-    VARIANT_SERIES,
+    References,
     clean_name,
     make_figure,
     place_labels,
+    style_variant,
     trace_line,
     wrap_name,
 )
@@ -46,7 +47,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     summary, domain = inputs["summary"], parts["domain"]
     models = select_domain(read_model_ranks(summary, MEAN, BITS), domain, summary)
     ceiling = find_ceiling(read_table(inputs["pairs"], PAIRS, ["target"])["target"].to_list())
-    figure = draw_knowledge(models, ceiling, settings.title or domain, settings.summary)
+    figure = draw_knowledge(models, ceiling, settings.title or domain, settings.summary, settings.references)
     rows = [
         (model.model, variant, *(rank.value, rank.low, rank.high), rank.pairs)
         for model in models
@@ -56,7 +57,11 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def draw_knowledge(
-    models: Sequence[ModelRanks], ceiling: float, title: str, settings: Summary | None = None
+    models: Sequence[ModelRanks],
+    ceiling: float,
+    title: str,
+    settings: Summary | None = None,
+    references: References = (),
 ) -> "Figure":
     """Draw bits with intervals, a row for each model, best first; `ceiling`: the most that bits can be."""
     short = shorten_names(model.model for model in models)
@@ -64,15 +69,21 @@ def draw_knowledge(
     figure = make_figure(8.0, 1.7 + _ROW * sum(1 + name.count("\n") for name in names))
     figure.suptitle(wrap_name(title, 60))
     axes = figure.subplots()
-    _draw_rows(axes, models, names, ceiling)
+    _draw_rows(axes, models, names, ceiling, references)
     axes.set_xlabel(f"Knowledge in bits, {format_share((settings or Summary()).confidence)} intervals")
     return figure
 
 
-def _draw_rows(axes: "Axes", models: Sequence[ModelRanks], names: Sequence[str], ceiling: float) -> None:
+def _draw_rows(
+    axes: "Axes",
+    models: Sequence[ModelRanks],
+    names: Sequence[str],
+    ceiling: float,
+    references: References,
+) -> None:
     variants = find_variants(list(models))
     for place, variant in enumerate(variants):
-        series = VARIANT_SERIES[variant]
+        series = style_variant(variant, references)
         shift = _APART * (place - (len(variants) - 1) / 2)
         rows = [
             (at + shift, model.ranks[variant]) for at, model in enumerate(models) if variant in model.ranks

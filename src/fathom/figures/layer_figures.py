@@ -4,8 +4,9 @@ Source: [BeyondBenchmarks, Figs. 9-12, 22-24].
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ import polars as pl
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import Titles, shorten_adapted, shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import add_legend, describe_count, format_share, make_panels
@@ -88,6 +89,14 @@ class FigureData:
     rates: pl.DataFrame
     settings: Layers = field(default_factory=Layers)
     confidence: float = Summary().confidence
+    titles: Titles = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """What models are called: the first one in full, what comes from it without its name."""
+        first = self.models[0]
+        short = shorten_names(self.models, self.titles)
+        return shorten_adapted(self.models, first, self.titles) | {first: short[first]}
 
     def select(self, model: str, projection: str, metric: str, k: Any = None, length: Any = None) -> Curve:
         """Return a metric of one model by layer; `k` and `length` of rates default to the settings."""
@@ -222,6 +231,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
         read_table(inputs["rates"], LAYER_RATES),
         settings.layers,
         settings.summary.confidence,
+        settings.titles,
     )
     title = settings.title or parts["domain"]
     name = parts["figure"]
@@ -242,7 +252,7 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
         for curve in panel.curves
         for layer, *point in zip(curve.layers, curve.value, curve.low, curve.high, strict=True)
     ]
-    return draw_panels(panels, heading), (LAYER_CURVES, rows)
+    return draw_panels(panels, heading, data.names), (LAYER_CURVES, rows)
 
 
 def _describe(panels: Sequence[Panel], data: FigureData) -> str:
@@ -255,12 +265,16 @@ def _describe(panels: Sequence[Panel], data: FigureData) -> str:
     return text + (", of changes for all layers at once" if any(panel.zero for panel in panels) else "")
 
 
-def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
-    """Draw panels, two or three per row, with one legend below; call it inside `use_style`."""
+def draw_panels(panels: Sequence[Panel], title: str, names: Mapping[str, str] | None = None) -> "Figure":
+    """Draw panels, two or three per row, with one legend below; call it inside `use_style`.
+
+    `names`: what curves are called in the legend, by their labels.
+    """
     columns = 3 if len(panels) in (3, 6) else min(2, len(panels))
+    called = names or {}
     labels = list(dict.fromkeys(curve.label for panel in panels for curve in panel.curves))
     width = 8.0 if columns > 1 else 6.0
-    legend_columns = _count_columns(labels, width)
+    legend_columns = _count_columns([called.get(label, label) for label in labels], width)
     below = 0.25 * math.ceil(len(labels) / legend_columns) if len(labels) > 1 else 0
     height = (1.0 + below, 3.0 if columns == 1 else 2.6)
     figure, grid = make_panels(
@@ -271,8 +285,8 @@ def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
     for axes, panel in zip(grid.flat, panels, strict=False):
         handles = {**_draw_panel(axes, panel), **handles}
     if len(labels) > 1:
-        shown = [label for label in labels if label in handles]
-        add_legend(figure, {wrap_name(label, 76): handles[label] for label in shown}, legend_columns)
+        shown = {label: wrap_name(called.get(label, label), 76) for label in labels if label in handles}
+        add_legend(figure, {name: handles[label] for label, name in shown.items()}, legend_columns)
     return figure
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import shorten_adapted, shorten_names
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 BASELINES = {each.name: each for each in (PERPLEXITY, ATTRIBUTE_RATE)}
-METRICS = {name: f"{label_variant(name)} rank" for name in (REFERENCE, *VARIANTS)} | {
+METRICS = {name: f"{label_variant(name, {})} rank" for name in (REFERENCE, *VARIANTS)} | {
     name: each.label.capitalize() for name, each in BASELINES.items()
 }
 """Labels of series in this order: ranks by variant, and the baselines."""
@@ -143,14 +143,12 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     labels = label_references(references) if "references" in inputs else label_metrics(references)
     models = settings.members
     metrics = read_metrics([*inputs.values()], parts["domain"], models, parts["statistic"], labels)
-    title, names = settings.title or parts["domain"], shorten_names(models)
+    title, names = settings.title or parts["domain"], shorten_names(models, settings.titles)
     if parts.get("group") in ("base", "chat"):  # short names do not say it
         title = f"{title}: {parts['group']} models"
     if parts.get("base") in names:
-        base = names[parts["base"]]
-        title = f"{title}: {base} and what was adapted from it"
-        names = {each: name.removeprefix(f"{base} adapted to ") for each, name in names.items()}
-        names[parts["base"]] = "base"
+        title = f"{title}: {names[parts['base']]} and what was adapted from it"
+        names = shorten_adapted(models, parts["base"], settings.titles)
     items = _count_items([metrics], references, len(models))
     look = Look(title, parts["statistic"], labels, settings.summary, names, items)
     agreements = measure_agreements(metrics, look.settings)

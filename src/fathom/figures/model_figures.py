@@ -29,7 +29,7 @@ MODEL_FIGURES = (
         "knowledge", "Models by knowledge", "{domain}.knowledge", "knowledge.draw_figure",
         reads={"summary": paths.SUMMARY, "pairs": paths.PAIRS.of(variant="tf")},
         of={"domain": "led_domains"}, target="compare", section="Models", made_by="figures",
-        settings=("summary", "title"),
+        settings=("summary", "title", "references"),
         shown=(Shown("what models know, in bits"),),
         caption="""
         Models on {domain}, best at the top.
@@ -57,7 +57,7 @@ MODEL_FIGURES = (
     Figure(
         "model-ranks", "Models by rank", "{domain}.model-ranks", "model_ranks.draw_figure",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains"}, target="compare", section="Models",
-        made_by="figures", settings=("summary", "title"),
+        made_by="figures", settings=("summary", "title", "references"),
         shown=(Shown("the ranking, and TF against TF-IDF"),),
         caption="""
         Models on {domain}, best at the top.
@@ -83,7 +83,7 @@ MODEL_FIGURES = (
     Figure(
         "metrics", "By metric", "{domain}.metrics.{group}.{statistic}", "metric_agreement.draw_figure",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains", "group": "groups"}, target="compare",
-        section="Models", made_by="figures", settings=("summary", "title", "members", "references"),
+        section="Models", made_by="figures", settings=("summary", "title", "titles", "members", "references"),
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         unreferenced=_AGAINST_TF,
         shown=(Shown("base models by five metrics, each against the reference", "RawCorpora", "Fig. 20",
@@ -123,7 +123,8 @@ MODEL_FIGURES = (
     Figure(
         "adapted", "Adapted models", "{domain}.adapted.{base}.{statistic}", "metric_agreement.draw_figure",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains", "base": "families"}, target="figures",
-        section="Models", made_by="figures", settings=("summary", "title", "members", "references"),
+        section="Models", made_by="figures",
+        settings=("summary", "title", "titles", "members", "references"),
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("Llama-2-7B and what was adapted from it by five metrics, each against the reference",
                      "RawCorpora", "Fig. 4", {"statistic": "trimmed_mean"}),
@@ -146,7 +147,7 @@ MODEL_FIGURES = (
         "references", "References", "{domain}.references.{group}.{statistic}", "metric_agreement.draw_figure",
         reads={"summary": paths.SUMMARY, "references": paths.REFERENCES},
         of={"domain": "referenced_domains", "group": "reference_groups"}, target="compare", section="Models",
-        made_by=_FIGURES, settings=("summary", "title", "members", "references"),
+        made_by=_FIGURES, settings=("summary", "title", "titles", "members", "references"),
         unreferenced="not drawn without two of one domain",
         values={"statistic": _STATISTICS,
                 "group": {"base": "base", "chat": "chat", "all": "all", "paired": "with a chat model"}},
@@ -159,7 +160,7 @@ MODEL_FIGURES = (
     Figure(
         "chat-models", "Chat models less their bases", "chat-models", "chat_models.draw_figure",
         reads={"comparisons": paths.COMPARISONS}, of={"": "chat_pairs"}, target="compare", section="Models",
-        made_by="hub", settings=("summary", "titles", "chat_pairs"),
+        made_by="hub", settings=("summary", "titles", "chat_pairs", "references"),
         shown=(Shown("chat models less their bases, TF left, TF-IDF right", "RawCorpora", "Fig. 24"),),
         caption="""
         What alignment costs: the rank of each chat model less that of the model that it was made from.
@@ -203,7 +204,7 @@ MODEL_FIGURES = (
         "targets", "Best and worst targets", "{domain}.targets.{model}", "study_figures.draw_targets_figure",
         reads={"targets": paths.TARGET_CHANGES, "groups": paths.TARGET_GROUPS},
         of={"domain": "domains", "model": "compared_models"}, target="figures", section="Models",
-        made_by="figures", settings=("summary", "title"),
+        made_by="figures", settings=("summary", "title", "titles", "references"),
         shown=(Shown("nearness of the best and the worst quarter of the targets to the domain", "RawCorpora",
                      "Fig. 15"),
                Shown("as Fig. 15 of RawCorpora", "BeyondBenchmarks", "Fig. 3 right")),
@@ -224,7 +225,7 @@ MODEL_FIGURES = (
         "layers", "Layers", "{domain}.layers.{model}.{figure}", "layer_figures.draw_figure",
         reads={"summary": paths.LAYERS, "changes": paths.LAYER_CHANGES, "rates": paths.LAYER_RATES},
         of={"domain": "domains", "model": "layer_families"}, target="layers", section="Layers",
-        made_by="layers", settings=("layers", "summary", "title", "members"),
+        made_by="layers", settings=("layers", "summary", "title", "titles", "members"),
         values={"figure": {"norm": "with and without the final norm",
                            "sums": "probability inside and outside the list",
                            "variations": "sizes of both lists",
@@ -274,7 +275,7 @@ STUDY_FIGURES = (
     Figure(
         "following", "Over training", "{domain}.following.{track}", "following_figures.draw_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "track": "tracks"}, target="follow",
-        section="Models", made_by=_FOLLOW, settings=("summary", "title", "references"),
+        section="Models", made_by=_FOLLOW, settings=("summary", "title", "titles", "references"),
         shown=(Shown("one training, or list of checkpoints, by every metric"),),
         caption="""
         A model over its training, measured on {domain} at every checkpoint.
@@ -333,6 +334,7 @@ STUDY_FIGURES = (
         "order", "Domains by similarity", "order.{study}",
         "study_figures.draw_order_figure", reads={"order": paths.ORDER},
         of={"study": "orders"}, target="order", section="Models", made_by=_CONTINUAL,
+        settings=("titles",),
         shown=(Shown("domains by similarity to the evaluation domain"),),
         caption="""
         Domains by similarity to the evaluation domain of the study {study}: the cosine of the mean
@@ -345,7 +347,8 @@ STUDY_FIGURES = (
         "stages", "Stages of training", "stages.{track}.{kind}", "study_figures.draw_stages_figure",
         reads={"following": paths.FOLLOWING, "order": paths.ORDER, "relations": paths.RELATIONS},
         of={"track": "stage_tracks"}, target="follow", section="Models", made_by=_CONTINUAL,
-        settings=("summary", "title", "references"), unreferenced="metrics are held against similarity",
+        settings=("summary", "title", "titles", "references"),
+        unreferenced="metrics are held against similarity",
         values={"kind": {"trimmed-mean": "trimmed mean", "geometric-mean": "geometric mean", "mean": "mean",
                          "median": "median", "trimmed-mean-probability": "trimmed mean probability",
                          "mean-probability": "mean probability", "median-probability": "median probability",
@@ -384,7 +387,8 @@ STUDY_FIGURES = (
         "controls", "Knowledge or style", "{domain}.controls", "study_figures.draw_controls_figure",
         reads={"controls": paths.CONTROLS, "contrasts": paths.CONTROL_CONTRASTS},
         of={"domain": "controlled_domains"}, target="follow", section="Models",
-        made_by="follow with `config/controls-demo.yaml`", settings=("summary", "title"),
+        made_by="follow with `config/controls-demo.yaml`",
+        settings=("summary", "title", "references"),
         shown=(Shown("knowledge or style"),),
         caption="""
         What a model gains from a domain's text, and from controls of it, by every metric.
@@ -399,7 +403,7 @@ STUDY_FIGURES = (
         "claims", "The papers' claims", "{domain}.claims", "study_figures.draw_claims_figure",
         reads={"claims": paths.CLAIMS, "correlations": paths.CLAIM_CORRELATIONS},
         of={"domain": "claimed_domains"}, target="follow", section="Models",
-        made_by="follow with `config/claims-demo.yaml`", settings=("summary", "title"),
+        made_by="follow with `config/claims-demo.yaml`", settings=("summary", "title", "references"),
         shown=(Shown("the papers' claims, one by one"),),
         caption="""
         Left: how each metric goes with the rank on references, over all adapted models and their base; 1

@@ -21,12 +21,14 @@ from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, T
 from fathom.figures.panels import PanelRow, add_legend, describe_r, draw_note, draw_rows, format_share
 from fathom.figures.style import (
     RANKING_COLORS,
-    VARIANT_SERIES,
+    References,
     Series,
     clean_name,
+    label_variant,
     make_figure,
     number_ticks,
     place_labels,
+    style_variant,
     wrap_name,
 )
 from fathom.io.contracts.figures import DATES_FIGURE, MODEL_RANKS
@@ -108,7 +110,7 @@ def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path
     for variant in find_variants(models):
         without = [model.model for model in models if variant not in model.ranks]
         if without:
-            label = VARIANT_SERIES[variant].label
+            label = label_variant(variant, {})
             log.info("domain %s: no %s rank for %s", domain, label, ", ".join(without))
     return models
 
@@ -173,7 +175,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     ]
     agreements = measure_agreements(models)
     title = settings.title or parts["domain"]
-    figure = draw_model_ranks(models, agreements, title, settings.summary, beside)
+    figure = draw_model_ranks(models, agreements, title, settings.summary, beside, settings.references)
     return figure, list_model_ranks(models, agreements, beside)
 
 
@@ -218,6 +220,7 @@ def draw_model_ranks(
     title: str,
     settings: Summary | None = None,
     others: Others = (),
+    references: References = (),
 ) -> "Figure":
     """Draw ranks with intervals (top), TF against TF-IDF (below), TF against the reference (bottom, if any).
 
@@ -242,10 +245,13 @@ def draw_model_ranks(
     for upper, (statistic, ranks) in zip(axes_list, drawn, strict=False):
         upper.set_yticks(rows, labels)
         upper.set_ylim(sum(heights), 0)
-        _draw_ranks(upper, ranks, rows, legend=statistic is LEADING)
+        _draw_ranks(upper, ranks, rows, references, legend=statistic is LEADING)
         upper.set_xlabel(label_ranks(settings or Summary(), statistic))
-    lines = [_draw_agreement(*panel, models, numbered) for panel in zip(lower, panels, strict=True)]
-    lower[-1].set_title("\n".join(map(describe_agreement, agreements[len(panels) - 1 :])))
+    lines = [
+        _draw_agreement(*panel, models, numbered, references) for panel in zip(lower, panels, strict=True)
+    ]
+    described = [describe_agreement(each, references) for each in agreements[len(panels) - 1 :]]
+    lower[-1].set_title("\n".join(described))
     places = {model.model: place for place, model in enumerate(models, start=1)}
     for axes, agreement, line in zip(lower, panels, lines, strict=True):
         both = _select_both(models, agreement.x, agreement.y)
@@ -262,18 +268,21 @@ def label_ranks(settings: Summary, statistic: Statistic = LEADING) -> str:
     return f"{name[0].upper()}{name[1:]} rank of the target, {confidence} intervals (low is best)"
 
 
-def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float], legend: bool) -> None:
+def _draw_ranks(
+    axes: "Axes", models: list[ModelRanks], rows: list[float], references: References, legend: bool
+) -> None:
     """Draw one row per model, the best on top: a marker and a whisker for each variant."""
     shown = [v for v in find_variants(models) if any(v in model.ranks for model in models)]
     for place, variant in enumerate(shown):
         shift = (0.32 if len(shown) < 3 else 0.4) * (place - (len(shown) - 1) / 2)
-        _draw_series(axes, models, variant, [row + shift for row in rows])
+        look = style_variant(variant, references)
+        _draw_series(axes, models, variant, look, [row + shift for row in rows])
     axes.tick_params(axis="y", length=0)
     ends = [n for m in models for r in m.ranks.values() for n in (r.value, r.low, r.high) if math.isfinite(n)]
     scale_axis(axes, "x", ends)
     if not legend:
         return
-    missing = [VARIANT_SERIES[variant].label for variant in VARIANTS if variant not in shown]
+    missing = [label_variant(variant, {}) for variant in VARIANTS if variant not in shown]
     note = f"No {missing[0]} ranks" if missing else None
     handles, labels = axes.get_legend_handles_labels()
     if len(shown) < 3:
@@ -285,9 +294,10 @@ def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float], legen
     )
 
 
-def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: list[float]) -> None:
+def _draw_series(
+    axes: "Axes", models: list[ModelRanks], variant: str, series: Series, heights: list[float]
+) -> None:
     """Draw no whisker if the interval is NaN."""
-    series: Series = VARIANT_SERIES[variant]
     rows = [(at, m.ranks[variant]) for at, m in zip(heights, models, strict=True) if variant in m.ranks]
     for row, rank in rows:
         if math.isfinite(rank.low) and math.isfinite(rank.high):
@@ -302,7 +312,9 @@ def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: 
     axes.plot(values, places, label=series.label, zorder=3, **series.marks())
 
 
-def _draw_agreement(axes: "Axes", agreement: Agreement, models: list[ModelRanks], numbered: bool) -> Points:
+def _draw_agreement(
+    axes: "Axes", agreement: Agreement, models: list[ModelRanks], numbered: bool, references: References
+) -> Points:
     """Draw a point per model with both ranks, and the least-squares line; return the points of the line."""
     both = _select_both(models, agreement.x, agreement.y)
     across, up = ([model.ranks[variant].value for model in both] for variant in (agreement.x, agreement.y))
@@ -317,16 +329,16 @@ def _draw_agreement(axes: "Axes", agreement: Agreement, models: list[ModelRanks]
         line = agreement.slope * along + agreement.intercept
         points = [(float(x), float(y)) for x, y in zip(along, line, strict=True) if y > 0]
         axes.plot(*zip(*points, strict=True), color="0.45", linestyle=":", scalex=False, scaley=False)
-    labels = [f"{VARIANT_SERIES[variant].label} rank" for variant in (agreement.x, agreement.y)]
+    labels = [f"{label_variant(variant, references)} rank" for variant in (agreement.x, agreement.y)]
     axes.set_xlabel(labels[0] + (" (numbers as above)" if numbered else ""))
     axes.set_ylabel(labels[1])
-    axes.set_title(describe_agreement(agreement))
+    axes.set_title(describe_agreement(agreement, references))
     return points
 
 
-def describe_agreement(agreement: Agreement) -> str:
+def describe_agreement(agreement: Agreement, references: References) -> str:
     """Describe the correlation in one line: r, p and number of models, or why it is missing."""
-    names = " and ".join(VARIANT_SERIES[variant].label for variant in (agreement.x, agreement.y))
+    names = " and ".join(label_variant(variant, references) for variant in (agreement.x, agreement.y))
     if agreement.reason:
         return f"{names}: {agreement.reason}"
     return f"{names}: {describe_r(agreement.r, agreement.p)}, {agreement.models} models"

@@ -94,12 +94,12 @@ def describe_count(counts: Collection[int], item: str) -> str:
     return f"{' to '.join(f'{end:,}' for end in ends)} {item}{'s' * (ends != [1])}"
 
 
-def describe_items(counts: Iterable[tuple[str, int]], references: References = (), models: int = 0) -> str:
+def describe_items(counts: Iterable[tuple[str, int]], references: References, models: int = 0) -> str:
     """Return how many models, pairs, documents and keywords a figure has, given variants and their counts.
 
     Examples
     --------
-    >>> describe_items([("text", 1), ("tf", 42), ("tfidf", 40), ("tf", 41)])
+    >>> describe_items([("text", 1), ("tf", 42), ("tfidf", 40), ("tf", 41)], {})
     'n: 41 to 42 TF pairs, 40 TF-IDF pairs, 1 document'
     """
     found: dict[str, list[int]] = {}

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fathom.benchmark.target_words import find_ceiling
+from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.figures.model_ranks import (
     ModelRanks,
@@ -13,12 +14,12 @@ from fathom.figures.model_ranks import (
     measure_agreements,
     read_model_ranks,
 )
-from fathom.figures.style import clean_name, label_variant
+from fathom.figures.style import References, clean_name, label_variant
 from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
-from fathom.io.files import read_numbers
+from fathom.io.files import read_numbers, read_object
 from fathom.io.names import place_inside
 from fathom.io.tables import read_table
 from fathom.jobs.program import has_extra
@@ -77,13 +78,14 @@ def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]
     led = bool(ranks[BITS.label])
     shown = dict(ranks) if ranks_too or not led else {BITS.label: ranks[BITS.label]}
     leading = ranks[BITS.label] if led else ranks[RANK.describe(LEADING)]
+    named = {domain: _name_reference(folder, domain) for domain in leading}
     blocks = [
         "\n".join(
             [
-                _format_domain(domain, shown, metrics, width, groups),
-                *(_describe_zero(folder, domain, models, width) if led else []),
-                *_describe_overlap(folder, domain, models, width),
-                *_describe_clusters(models, width),
+                _format_domain(domain, shown, metrics, width, groups, named[domain]),
+                *(_describe_zero(folder, domain, models, width, named[domain]) if led else []),
+                *_describe_overlap(folder, domain, models, width, named[domain]),
+                *_describe_clusters(models, width, named[domain]),
             ]
         )
         for domain, models in leading.items()
@@ -96,7 +98,17 @@ def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]
     return [*blocks, "\n".join(said)]
 
 
-def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: int) -> list[str]:
+def _name_reference(folder: Path, domain: str) -> dict[str, str]:
+    """Return the name of the leading reference by its variant, if its report has one."""
+    path = paths.PAIRS.ending(".json").of(domain=domain, variant=REFERENCE).below
+    report = place_inside(folder, path)
+    name = read_object(report).get("name") if report.is_file() else None
+    return {REFERENCE: name} if isinstance(name, str) else {}
+
+
+def _describe_zero(
+    folder: Path, domain: str, models: list[ModelRanks], width: int, references: References
+) -> list[str]:
     """Return lines on the ceiling of bits, and on models whose intervals contain 0."""
     ends, lines = [], []
     for variant in find_variants(models):
@@ -105,7 +117,7 @@ def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: i
             lines = ["  Ceiling: not counted because it takes lemmas: pip install 'fathom-lm[models]'"]
         elif pairs.is_file():
             ceiling = find_ceiling(read_table(pairs, PAIRS, ["target"])["target"].to_list())
-            ends.append(f"{ceiling:.2f} ({label_variant(variant)})")
+            ends.append(f"{ceiling:.2f} ({label_variant(variant, references)})")
     lines += _wrap(f"Ceiling, bits: {', '.join(ends)}.", width) if ends else []
     nothing = [
         clean_name(each.model) for each in models if all(rank.low <= 0 for rank in each.ranks.values())
@@ -141,6 +153,7 @@ def _format_domain(
     metrics: Mapping[str, Metric],
     width: int,
     groups: Groups,
+    references: References,
 ) -> str:
     lines = [clean_name(domain)]
     for label, domains in ranks.items():
@@ -150,11 +163,13 @@ def _format_domain(
             if (name, by) == (domain, label)
         }
         if domain in domains:
-            lines += _format_ranks(f"by {label}", domains[domain], metrics[label], width, letters)
+            lines += _format_ranks(f"by {label}", domains[domain], metrics[label], width, letters, references)
     return "\n".join(lines)
 
 
-def _describe_overlap(folder: Path, domain: str, models: list[ModelRanks], width: int) -> list[str]:
+def _describe_overlap(
+    folder: Path, domain: str, models: list[ModelRanks], width: int, references: References
+) -> list[str]:
     """Return lines on pairs and held-out words left out because they occur in training text."""
     left_out = []
     for variant in find_variants(models):
@@ -171,7 +186,7 @@ def _describe_overlap(folder: Path, domain: str, models: list[ModelRanks], width
                 else read_numbers(report, ["pairs"]).get("pairs", 0)
             )
             if total > kept:
-                left_out.append(f"{total - kept:,} of {total:,} {label_variant(variant)} pairs")
+                left_out.append(f"{total - kept:,} of {total:,} {label_variant(variant, references)} pairs")
     held_out = place_inside(folder, paths.HELD_OUT_OVERLAP.ending(".json").of(domain=domain).below)
     counts_of_text = read_numbers(held_out, _COUNTED) if held_out.is_file() else {}
     for what, name in (("held-out words", "words"), ("matched sentences", "sentences")):
@@ -182,13 +197,13 @@ def _describe_overlap(folder: Path, domain: str, models: list[ModelRanks], width
     return _wrap(text, width) if left_out else []
 
 
-def _describe_clusters(models: list[ModelRanks], width: int) -> list[str]:
+def _describe_clusters(models: list[ModelRanks], width: int, references: References) -> list[str]:
     """Return lines on variants whose intervals do not draw keywords."""
     lines = []
     for variant in find_variants(models):
         drawn = {model.ranks[variant].clusters for model in models if variant in model.ranks}
         if text := "".join(explain_clusters(each) for each in sorted(drawn)):
-            lines += _wrap(f"{label_variant(variant)}: {text}", width)
+            lines += _wrap(f"{label_variant(variant, references)}: {text}", width)
     return lines
 
 
@@ -203,11 +218,16 @@ def _list_cells(model: ModelRanks, variants: list[str], letters: Letters, unit: 
 
 
 def _format_ranks(
-    title: str, models: list[ModelRanks], metric: Metric, width: int, letters: Letters
+    title: str,
+    models: list[ModelRanks],
+    metric: Metric,
+    width: int,
+    letters: Letters,
+    references: References,
 ) -> list[str]:
     """Return the table of one statistic; a block for each model if the terminal is too narrow."""
     variants = find_variants(models)
-    labels = [label_variant(variant) for variant in variants]
+    labels = [label_variant(variant, references) for variant in variants]
     what = " rank" if metric.unit == RANK.unit else ""
     heads = [head for label in labels for head in (f"{label}{what}", "")]
     rows = [[clean_name(m.model), *_list_cells(m, variants, letters, metric.unit)] for m in models]
@@ -227,7 +247,8 @@ def _format_ranks(
             for place in range(0, len(cells), 2):
                 texts.append(f"    {heads[place]}: {cells[place]} {cells[place + 1]}".rstrip())
     several = len(models) > 2  # of fewer there is no correlation
-    agreements = [describe_agreement(found) for found in measure_agreements(models)] if several else []
+    measured = measure_agreements(models) if several else []
+    agreements = [describe_agreement(found, references) for found in measured]
     return [*texts, *(line for text in agreements for line in _wrap(text, width))]
 
 

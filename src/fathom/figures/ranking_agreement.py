@@ -13,7 +13,7 @@ from fathom.figures import ranking_tables as shared
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import describe_count, describe_intervals, draw_note
 from fathom.figures.ranking_tables import RankingTables, draw_matrix, measure_names, title_condition
-from fathom.figures.style import add_families, clean_name, make_figure, mark_model, wrap_name
+from fathom.figures.style import add_families, clean_name, fit_columns, make_figure, mark_model, wrap_name
 from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
@@ -179,19 +179,23 @@ def draw_alignment_figure(inputs: Inputs, parts: Parts, settings: FigureSettings
     count = max(sum(row["condition"] == condition for row in rows) for condition in tables.conditions)
     still = count // _STILL
     side = 0.3 + measure_names((tables.models[row["model"]].title for row in rows), 7.5)
-    figure = make_figure((_SPAN + 2 * side) * len(tables.conditions), 1.7 + 0.172 * count)
+    figure = make_figure((_SPAN + 2 * side) * len(tables.conditions), 1.9 + 0.172 * count)
     panels = figure.subplots(1, len(tables.conditions), squeeze=False)[0]
     agreement = {(row["condition"], row["statistic"]): row for row in tables.read("agreement")}
     for axes, condition in zip(panels, tables.conditions, strict=True):
-        _draw_condition(axes, tables, [row for row in rows if row["condition"] == condition], still, side)
+        some = [row for row in rows if row["condition"] == condition]
+        _draw_condition(axes, tables, some, still, side)
         crossed = agreement[condition, "opposite_aligned"]["value"]
-        axes.set_title(f"{title_condition(condition)}: {100 * crossed:.1f} % of pairs cross", pad=22)
+        counted = f"{describe_count([len(some)], 'model')}, {100 * crossed:.1f} % of pairs cross"
+        axes.set_title(f"{title_condition(condition)}:\n{counted}", pad=22)
     handles = [
         Line2D([], [], color=style.color, marker=style.marker, label=clean_name(style.label))
         for style in tables.families.values()
     ]
-    handles.append(Line2D([], [], color="0.75", label=f"moves {still} places or fewer" if still else "stays"))
-    figure.legend(handles=handles, loc="outside upper center", ncols=min(7, len(handles)))
+    grey = f"moves {still} place{'s or fewer' if still > 1 else ' or none'}" if still else "stays"
+    handles.append(Line2D([], [], color="0.75", label=grey))
+    columns = fit_columns(figure.get_figwidth(), [str(handle.get_label()) for handle in handles], 7)
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns)
     return figure, (contracts.ALIGNMENT, rows)
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import Titles, shorten_adapted, shorten_names
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
@@ -28,6 +29,7 @@ from fathom.figures.style import (
     label_variant,
     make_figure,
     number_ticks,
+    style_variant,
     wrap_name,
 )
 from fathom.io.contracts import studies
@@ -92,7 +94,9 @@ def draw_stages_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -
     stages, relations = select_stages(rows, order), read_relations(inputs["relations"])
     drawn = pl.concat([_select(stages, row) for row in list_rows(stages, parts["kind"], settings.summary)])
     title = settings.title or measured
-    figure = draw_stages(stages, relations, parts["kind"], title, settings.summary, settings.references)
+    figure = draw_stages(
+        stages, relations, parts["kind"], title, settings.summary, settings.references, settings.titles
+    )
     return figure, (STAGES_FIGURE, drawn.rows(named=True))
 
 
@@ -116,13 +120,14 @@ def draw_stages(
     title: str,
     settings: Summary,
     references: References = (),
+    titles: Titles | None = None,
 ) -> "Figure":
     """Draw one kind of figure of a study; call it inside `use_style`."""
     rows = list_rows(stages, kind, settings, references)
     trained = stages.filter(pl.col("stage") > 0)
     names = trained.unique("stage").sort("stage")["trained_on"].to_list()
     figure = make_figure(11.0, 1.6 + _STAGES_HEIGHT * len(rows) + (1.0 if len(names) <= _MOST_NAMES else 0.0))
-    heading = f"{clean_name(title)}: {clean_name(stages['track'][0])}, {len(names)} stages"
+    heading = _describe_study(stages["track"][0], stages["domain"][0], title, len(names))
     items = count_items(pl.concat(_select(stages, row) for row in rows), references)
     figure.suptitle(f"{heading}\n{panels.describe_intervals(settings, 'Bands')}\n{items}")
     grid = figure.subplots(len(rows), 2, squeeze=False, width_ratios=[3, 1], sharex="col")
@@ -140,13 +145,27 @@ def draw_stages(
         right.set_title(_format(relations.get((*place, "pearson"))), fontsize=8, loc="left")
         for axes in (left, right):
             number_ticks(axes.yaxis)
-    _label_stages(grid[-1][0], names)
-    reference = label_variant(REFERENCE, references)
-    grid[-1][1].set_xlabel(f"{reference[0].upper()}{reference[1:]} rank" if has_reference else "Similarity")
+    _label_stages(grid[-1][0], [(titles or {}).get(name, name) for name in names])
+    reference = f"{label_variant(REFERENCE, references)} rank"
+    grid[-1][1].set_xlabel(reference if has_reference else "Similarity")
     if points is not None:
         figure.colorbar(points, ax=grid[:, 1], label="Similarity of the stage's domain", fraction=0.08)
     _add_legend(figure)
     return figure
+
+
+def _describe_study(track: str, domain: str, title: str, stages: int) -> str:
+    """Return the heading: the domain, and the base and the name of the study with the domain's title."""
+    base, _, study = track.partition("+")
+    (short,) = shorten_names([base]).values()
+    named = f" ({_name_study(study, domain, title)})" if study else ""
+    return clean_name(f"{title}: {short} after each of {panels.describe_count([stages], 'stage')}{named}")
+
+
+def _name_study(study: str, domain: str, title: str) -> str:
+    """Return the name of a study; a domain at its end, as in `to-cs.AI`, is called by its title."""
+    start = study.removesuffix(domain)
+    return f"{start}{title}" if start != study and start.endswith("-") else study
 
 
 def _select(stages: pl.DataFrame, row: MetricRow) -> pl.DataFrame:
@@ -249,16 +268,20 @@ _LINE = 0.2  # inches
 def draw_order_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw domains by similarity to the target of a study."""
     order = read_table(inputs["order"], DOMAIN_ORDERS)
-    return draw_order(order, parts["study"]), (DOMAIN_ORDERS, order.rows(named=True))
+    figure = draw_order(order, parts["study"], settings.titles)
+    return figure, (DOMAIN_ORDERS, order.rows(named=True))
 
 
-def draw_order(order: pl.DataFrame, title: str) -> "Figure":
-    """Draw an order of domains; call it inside `use_style`."""
+def draw_order(order: pl.DataFrame, study: str, titles: Titles | None = None) -> "Figure":
+    """Draw an order of domains, called by their titles; call it inside `use_style`."""
+    called = titles or {}
     named = order if len(order) <= _MOST_DOMAINS else order.filter((pl.col("stage") > 0) | pl.col("chosen"))
     named = named.with_row_index("line")
     figure = make_figure(6.5, 1.6 + _LINE * max(len(named), 8))
-    other = clean_name(order["evaluation_domain"][0])
-    figure.suptitle(f"{clean_name(title)}: {len(order)} domains by similarity to {other}")
+    domain = order["evaluation_domain"][0]
+    other = clean_name(called.get(domain, domain))
+    heading = clean_name(_name_study(study, domain, other))
+    figure.suptitle(f"{heading}: {len(order)} domains by similarity to {other}")
     axes = figure.subplots()
     cosines, taken = order["similarity"].to_numpy(), (order["stage"] > 0).to_numpy()
     # by place: those without a name between the lines of others
@@ -277,7 +300,7 @@ def draw_order(order: pl.DataFrame, title: str) -> "Figure":
             axes.annotate(
                 str(stage), (cosine, line), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8
             )
-    names = [_shorten(name, _LONGEST_DOMAIN) for name in named["domain"]]
+    names = [_shorten(called.get(name, name), _LONGEST_DOMAIN) for name in named["domain"]]
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.set_ylim(-0.8, len(names) - 0.2)
     axes.margins(x=0.08)
@@ -315,29 +338,31 @@ def draw_targets_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) 
     """Draw the best and the worst targets of one model."""
     targets, groups = read_changes(inputs["targets"], inputs["groups"], parts["model"])
     title = settings.title or parts["domain"]
-    return draw_changes(targets, groups, title, settings.summary), (
-        studies.TARGET_CHANGES,
-        targets.rows(named=True),
-    )
+    figure = draw_changes(targets, groups, title, settings.summary, settings.references, settings.titles)
+    return figure, (studies.TARGET_CHANGES, targets.rows(named=True))
 
 
-def draw_changes(targets: pl.DataFrame, groups: Sequence[Row], title: str, settings: Summary) -> "Figure":
+def draw_changes(
+    targets: pl.DataFrame,
+    groups: Sequence[Row],
+    title: str,
+    settings: Summary,
+    references: References = (),
+    titles: Titles | None = None,
+) -> "Figure":
     """Draw a panel for each benchmark; call it inside `use_style`."""
     figure = make_figure(max(5.2, _PANEL_WIDTH * len(groups)), _VIOLIN_HEIGHT)
     model, other, phrase = (groups[0][key] for key in ("model", "against", "phrase"))
-    short = shorten_names([model, other])
     width = 26 * max(2, len(groups))
-    heading = "\n".join(
-        wrap_name(line, width) for line in (clean_name(title), f"{short[model]} against {short[other]}")
-    )
-    figure.suptitle(heading)
+    lines = (clean_name(title), _describe_models(model, other, titles))
+    figure.suptitle("\n".join(wrap_name(line, width) for line in lines))
     grid = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
     for axes, row in zip(grid, groups, strict=True):
         some = targets.filter(variant=row["variant"])
         names = [_draw_group(axes, some, group) for group in _PLACES]
         axes.set_xticks([*_PLACES.values()], names)
         axes.set_xlim(-0.6, 1.6)
-        axes.set_title(_describe_contrast(row, settings))
+        axes.set_title(_describe_contrast(row, settings, references))
     grid[0].set_ylabel(
         wrap_name(
             f"Cosine of target and \N{LEFT DOUBLE QUOTATION MARK}{phrase}\N{RIGHT DOUBLE QUOTATION MARK}", 40
@@ -347,9 +372,18 @@ def draw_changes(targets: pl.DataFrame, groups: Sequence[Row], title: str, setti
     return figure
 
 
-def _describe_contrast(row: Row, settings: Summary) -> str:
+def _describe_models(model: str, other: str, titles: Titles | None) -> str:
+    """Return which models are compared; one that comes from the other does not repeat its name."""
+    short = shorten_names([model, other], titles)
+    base = ModelName.parse(model).base
+    if other != base:
+        return f"{short[model]} against {short[other]}"
+    return f"{short[other]}: {shorten_adapted([model], base, titles)[model]}, against the base"
+
+
+def _describe_contrast(row: Row, settings: Summary, references: References) -> str:
     """Return the title of a panel: benchmark, Cohen's d with its interval, and p of the t test."""
-    label = f"{label_variant(row['variant'])} targets"
+    label = f"{label_variant(row['variant'], references)} targets"
     if math.isnan(row["d"]):
         return f"{label}: too few"
     ends = ""
@@ -386,9 +420,7 @@ VERDICT_SERIES = {
 _REFERENCES = {
     "unused": Series("pairs from documents set aside", "#0072B2", "o", True, "-"),
     "clozes": Series("clozes of held-out text", "#E69F00", "s", False, "-"),
-    "reference": Series("reference", "#009E73", "^", True, "-"),
 }
-_VARIANTS = {"tf": "TF ", "tfidf": "TF-IDF "}
 _NUMBERS = ("value", "ci_low", "ci_high")
 _CLAIM_LINE = 0.27  # inches
 
@@ -410,7 +442,9 @@ def draw_claims_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -
         f"{_describe_seeds(claims, settings.summary)}"
     )
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.2))
-    panels.add_legend(figure, _draw_correlations(left, correlations) | _draw_verdicts(right, claims))
+    named = settings.references
+    handles = _draw_correlations(left, correlations, named) | _draw_verdicts(right, claims, named)
+    panels.add_legend(figure, handles)
     return figure, (studies.CLAIMS, claims)
 
 
@@ -419,15 +453,18 @@ def _describe_seeds(rows: Sequence[Row], settings: Summary) -> str:
     return f"{panels.describe_intervals(settings)} over items and {seeds}"
 
 
-def _draw_correlations(axes: "Axes", correlations: list[Row]) -> dict[str, Any]:
+def _draw_correlations(axes: "Axes", correlations: list[Row], references: References) -> dict[str, Any]:
     """Draw a line for each metric and a marker for each reference; return legend handles by label."""
     shown = ("spearman", "rank", TRIMMED_MEAN.name)
     keys = ("statistic", "reference_metric", "reference_aggregate")
     some = [row for row in correlations if tuple(row[key] for key in keys) == shown]
-    names = list(dict.fromkeys(_name_metric(row) for row in some))
+    names = list(dict.fromkeys(_name_metric(row, references) for row in some))
+    looks = _REFERENCES | {name: style_variant(name, references) for name in VARIANT_SERIES}
     rows = [
         PanelRow(
-            names.index(_name_metric(row)), _REFERENCES.get(row["reference"]), *(row[n] for n in _NUMBERS)
+            names.index(_name_metric(row, references)),
+            looks.get(row["reference"]),
+            *(row[n] for n in _NUMBERS),
         )
         for row in some
     ]
@@ -438,13 +475,13 @@ def _draw_correlations(axes: "Axes", correlations: list[Row]) -> dict[str, Any]:
     return handles
 
 
-def _draw_verdicts(axes: "Axes", claims: list[Row]) -> dict[str, Any]:
+def _draw_verdicts(axes: "Axes", claims: list[Row], references: References) -> dict[str, Any]:
     """Draw a line for each claim: how far its number is on the claimed side; return legend handles."""
     names: list[str] = []
     rows: dict[str, list[PanelRow]] = {verdict: [] for verdict in VERDICT_SERIES}
     for place, row in enumerate(claims):
-        mark = f" ({row['reference']})" if row["reference"] else ""
-        names.append(f"{row['claim']}: {_name_metric(row)}{mark}")
+        mark = f" ({label_variant(row['reference'], references)})" if row["reference"] else ""
+        names.append(f"{row['claim']}: {_name_metric(row, references)}{mark}")
         side, threshold = row["claimed"].split(" ")
         sign = 1.0 if side == "above" else -1.0
         numbers = [sign * (row[name] - float(threshold)) for name in _NUMBERS]
@@ -461,8 +498,9 @@ def _draw_verdicts(axes: "Axes", claims: list[Row]) -> dict[str, Any]:
     return found
 
 
-def _name_metric(row: Row) -> str:
-    name = f"{_VARIANTS.get(row['variant'], '')}{METRICS[row['metric']].label}"
+def _name_metric(row: Row, references: References) -> str:
+    variant = f"{label_variant(row['variant'], references)} " if row["variant"] in VARIANT_SERIES else ""
+    name = f"{variant}{METRICS[row['metric']].label}"
     return f"{name}, {STATISTICS[row['aggregate']].label}" if row["metric"] == RANK.name else name
 
 
@@ -495,7 +533,8 @@ def draw_controls_figure(inputs: Inputs, parts: Parts, settings: FigureSettings)
     handles: dict[str, Any] = {}
     for axes, panel in zip(grid.flat, shown, strict=False):
         some = [row for row in rows if (row["metric"], row["aggregate"]) == panel[:2]]
-        drawn = [_make_row(row, conditions) for row in some if row["condition"] != studies.BASE]
+        gains = [row for row in some if row["condition"] != studies.BASE]
+        drawn = [_make_row(row, conditions, settings.references) for row in gains]
         handles |= panels.draw_rows(axes, names, drawn)
         axes.axvline(1.0 if METRICS[panel[0]].is_factor else 0.0, color="0.35", linewidth=0.9, zorder=1)
         axes.set_title(label_panel(panel, settings.summary))
@@ -511,12 +550,13 @@ def _order(conditions: Sequence[str]) -> list[str]:
     return [*known, *sorted(set(conditions) - {*known, studies.BASE})]
 
 
-def _make_row(row: Row, conditions: Sequence[str]) -> PanelRow:
+def _make_row(row: Row, conditions: Sequence[str], references: References) -> PanelRow:
     """Return a gain for drawing; as a factor if the metric has one."""
     numbers = [row[name] for name in ("gain", "gain_low", "gain_high")]
     if METRICS[row["metric"]].is_factor:
         numbers = [math.exp(number) for number in numbers]
-    return PanelRow(conditions.index(row["condition"]), VARIANT_SERIES.get(row["variant"]), *numbers)
+    look = style_variant(row["variant"], references) if row["variant"] in VARIANT_SERIES else None
+    return PanelRow(conditions.index(row["condition"]), look, *numbers)
 
 
 def _describe_contrasts(panel: tuple[str, str, str], contrasts: list[Row]) -> str:

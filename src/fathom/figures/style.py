@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -51,10 +51,15 @@ References = Iterable[tuple[str, str]] | Mapping[str, str]
 """Variants and names of references, as configured."""
 
 
-def label_variant(variant: str, references: References = ()) -> str:
-    """Return what a benchmark is called."""
+def label_variant(variant: str, references: References) -> str:
+    """Return what a benchmark is called: a reference has its configured name."""
     look = VARIANT_SERIES.get(variant)
     return clean_name(dict(references).get(variant) or (look.label if look else variant))
+
+
+def style_variant(variant: str, references: References) -> Series:
+    """Return the look of a benchmark, labelled as it is called."""
+    return replace(VARIANT_SERIES[variant], label=label_variant(variant, references))
 
 
 LAYER_COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
@@ -247,6 +252,7 @@ _PLACES: dict[Place, Literal["outside upper center", "outside lower center"]] = 
     "upper": "outside upper center",
     "lower": "outside lower center",
 }
+_ENTRY, _ENTRY_LETTER = 0.6, 0.085  # inches of an entry of a legend without its text, and of a letter
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
@@ -280,4 +286,17 @@ def add_families(
     if {"base", "chat"} <= {*kinds}:
         grey = Series("", "0.4", "o", True, "-")
         handles += [Line2D([], [], label=kind, **mark_model(grey, kind)) for kind in ("base", "chat")]
-    figure.legend(handles=handles, loc=_PLACES[place], ncols=min(8, len(handles)))
+    columns = fit_columns(figure.get_figwidth(), [str(handle.get_label()) for handle in handles])
+    figure.legend(handles=handles, loc=_PLACES[place], ncols=columns)
+
+
+def fit_columns(width: float, labels: Collection[str], most: int = 8) -> int:
+    """Return in how many columns, at most, the entries of a legend fit a width in inches."""
+    lengths = [len(label) for label in labels]
+
+    def measure(columns: int) -> float:
+        longest = [int(part.max()) for part in np.array_split(lengths, columns)]
+        return _ENTRY * columns + _ENTRY_LETTER * sum(longest)
+
+    fitting = (columns for columns in range(min(most, len(lengths)), 1, -1) if measure(columns) <= width)
+    return next(fitting, 1)

@@ -224,6 +224,10 @@ class RunJobs:
         """Return a domain's title in figures and cards."""
         return self._config.domains[wildcards.domain].title or wildcards.domain
 
+    def find_reference_name(self, wildcards: Any) -> str:
+        """Return the configured name of a reference."""
+        return dict(self._config.name_references(wildcards.domain))[wildcards.variant]
+
     def find_phrase(self, wildcards: Any) -> str:
         """Return the phrase that targets of a domain are near to or far from."""
         return self._config.targets.phrases.get(wildcards.domain) or self.find_title(wildcards)

@@ -177,6 +177,10 @@ class RunFigures(RunFiles):
 
     def _find_text(self, name: str, figure: Figure, parts: Parts) -> Any:
         comparing, config = self._comparing, self._config
+        if name == "titles":
+            return {key: domain.title or key for key, domain in config.domains.items()}
+        if name == "references" and "domain" not in parts and "track" not in parts:
+            return config.name_all_references()
         if name in ("title", "references"):
             domain = parts.get("domain") or config.models.studies[parts["track"]].evaluation_domain
             # pairs, as the first one is the reference and JSON sorts the keys of a mapping
@@ -188,7 +192,7 @@ class RunFigures(RunFiles):
             adapted = "families" in figure.of.values()
             return config.claims.order_by_nearness(members, parts["domain"]) if adapted else members
         found = getattr(comparing, name)
-        return dict(found) if name in ("titles", "bases") else found
+        return dict(found) if name == "bases" else found
 
 
 _PARTS = ("compare", "follow")

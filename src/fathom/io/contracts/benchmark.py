@@ -185,12 +185,15 @@ EXAMPLE_VOCABULARIES = Contract(
     text("entry", "a term or token"),
 )
 
+_CALLED = text("benchmark", "what it is called: TF, TF-IDF, or the configured name of a reference")
+
 EXAMPLE_BENCHMARKS = Contract(
     paths.EXAMPLE_TABLE.of(table="benchmarks"),
     "What each benchmark is about, and how large it is.",
     column.DOMAIN,
     text("title", "title of the domain"),
     column.VARIANT,
+    _CALLED,
     text("kind", "kind of its questions: completion"),
     count("pairs", "number of pairs"),
     count("keywords", "number of keywords, or categories of a reference"),
@@ -201,7 +204,7 @@ EXAMPLE_BENCHMARKS = Contract(
 EXAMPLE_PAIRS = Contract(
     paths.EXAMPLE_TABLE.of(table="pairs"),
     "Pairs of some keywords of each domain, and of some categories of its references.",
-    *(column.DOMAIN, column.VARIANT, column.KEYWORD),
+    *(column.DOMAIN, column.VARIANT, _CALLED, column.KEYWORD),
     text("prompt", "the sentence up to the target"),
     text("target", "the term"),
 )

@@ -38,8 +38,8 @@ def score(
         At least `prompt` and `target`. Nothing is put between them: a target usually begins with a space.
         `keyword` and `pair_id` are kept where they are given. A file is `.parquet` or `.jsonl`.
     base : Path or str, optional
-        Of an adapter: the model that it is applied to. By default the folder that the adapter names; a name
-        on the hub is not followed.
+        Of an adapter: the model that it is applied to. By default what the adapter names: a folder, an id on
+        the hub or a row of the table of models.
     add_bos : bool, optional
         Whether a BOS token comes first; by default the pointer or the tokenizer decides.
     chat_template : bool, default=False

@@ -259,6 +259,19 @@ def test_braces_and_dollar_signs_without_a_partner(raw, plain):
     assert _prose(raw) == plain
 
 
+def test_slides_of_beamer_are_read_without_their_steps():
+    slide = (
+        "\\begin{frame}<2->[t]{Plates of steel}\\begin{block}<1>{Why so}The plates are thin.\\end{block}\n\n"
+        "\\only<2->{They} keep \\alert<3>{most} heat.\\pause\\begin{itemize}\\item<3-> One <2- of them leaks."
+        "\\end{itemize}\\note<1>{Ask who has seen one.}\\end{frame}"
+    )
+    assert _prose(slide).split("\n\n") == [
+        "The plates are thin.",
+        "They keep most heat.",
+        "One <2- of them leaks.",
+    ]
+
+
 def test_a_formula_without_its_end_spoils_no_prose_after_it():
     text = _prose(r"A set $K\in .Let $x_i$ be known and $y_i$ be not known to all. We take $z_i$ of them.")
     assert text.endswith(" be known and y_i be not known to all. We take z_i of them.")

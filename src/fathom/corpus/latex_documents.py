@@ -53,6 +53,10 @@ class Heading(NamedTuple):
     title: str
 
 
+_STEPS = re.compile(r"(\\(?:begin\s*\{\w+\*?\}|[A-Za-z]+\*?))\s?<[\d+.][\w+.,|:@()-]{0,30}>")
+"""Steps of a slide at which something is shown, such as `<2->`."""
+
+
 def read_title(source: str) -> str:
     r"""Return the title of a source as LaTeX; empty without one."""
     found = _TITLE.search(source)
@@ -76,6 +80,8 @@ def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -
     if comments is None:
         comments = "\\documentclass" in text or "\\documentstyle" in text
     text = macros.expand_macros(expand_terms(macros.drop_false_branches(macros.drop_code(text, comments))))
+    if "\\begin{frame}" in text:
+        text = _STEPS.sub(r"\1", text)
     if _UNARXIVE.search(text):
         text = _UNARXIVE_MARK.sub(GAP, text)
     begin, end = _WHOLE.search(text), _END.search(text)

@@ -50,6 +50,7 @@ LEFT_OUT = _list(
 ENVIRONMENT_ARGUMENTS = {
     "minipage": 1, "multicols": 1, "adjustbox": 1, "CJK": 2, "spacing": 1, "restatable": 2, "list": 2,
     "adjustwidth": 2, "textblock": 1, "parbox": 1, "labeling": 1, "otherlanguage": 1, "foreignlanguage": 1,
+    **dict.fromkeys(("frame", "block", "alertblock", "exampleblock"), 1),
 }  # fmt: skip
 """How many arguments in braces the beginning of an environment of prose has."""
 
@@ -91,7 +92,7 @@ NO_WORDS_WITH_ARGUMENTS = {
             "addbibresource input include subfile "
             "subfileinclude import pagestyle thispagestyle pagenumbering label index indexsee indexdef "
             "glsadd nocite hypersetup graphicspath usepackage usetikzlibrary documentclass "
-            "documentstyle color pagecolor selectlanguage hyphenation vphantom hphantom phantom todo "
+            "documentstyle color pagecolor selectlanguage hyphenation vphantom hphantom phantom todo note "
             "fixme FIXME TODO marginpar sout st xout deleted fontsize thanks author date affiliation "
             "affil email address institute institution keywords ead orcid corref cortext authornote "
             "authornotemark authorrunning titlerunning ccsdesc pacs subjclass thispdfpagelabel "
@@ -128,7 +129,7 @@ KEPT_ARGUMENT = {
             "operatorname boxed enquote textquote fancyhead textulc alert structure added highlight "
             "emphasize ensuremath path url nolinkurl MakeUppercase MakeLowercase textlf centerline gls "
             "Gls glspl Glspl acrshort acrlong acrfull ac acs acl acf acp acfp textsubscript "
-            "textsuperscript emphb textin Verb num"
+            "textsuperscript emphb textin Verb num only onslide uncover visible"
         ),
         (1, 1),
     ),

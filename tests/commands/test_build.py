@@ -64,7 +64,7 @@ def test_a_folder_becomes_a_configuration_that_is_valid_and_kept(tmp_path):
 
 
 def test_sub_folders_that_are_parts_of_one_whole_are_no_domains(tmp_path):
-    domains, why = choose_domains(look_at(str(write_folder(tmp_path, api=30, news=30, top=10)), {}))
+    domains, why = choose_domains(look_at(str(write_folder(tmp_path, theory=30, news=30, top=10)), {}))
     assert domains == {"all": ["*"]}
     assert "110 of 770 sections" in why
 
@@ -86,6 +86,7 @@ def test_translations_beside_the_english_text_are_no_domains(tmp_path):
     (["a1b2c3", "law"], {"a1b2c3"}),
     (["chunk-7", "chunk-8", "page2", "Page3", "law"], {"chunk-7", "chunk-8", "page2", "Page3"}),
     (["a", "b", "c", "law"], {"a", "b", "c"}),
+    (["generated", "Examples", "release-notes", "law"], {"generated", "Examples", "release-notes"}),
     (["3d", "audio", "video"], set()),
     (["c", "r", "python"], set()),
     (["http2", "python3", "facade", "ada", "bed"], set()),

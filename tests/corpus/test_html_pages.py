@@ -409,6 +409,17 @@ def test_a_page_of_few_sentences_and_much_code_keeps_its_sentences(listing):
     assert _paragraphs(f"<p>{_SENTENCES[0]}</p>{listing.format(code)}") == _SENTENCES[:1]
 
 
+@pytest.mark.parametrize("count", [4, 12])
+def test_of_a_notebook_whose_code_is_most_of_the_page_the_text_is_read(count):
+    code = "import os.path\nimport pumps as pd\nfrom flows.models import Pump\nfrom flows import families\n"
+    cell = "<div class='{}'><div class='highlight'><pre>{}</pre></div></div>"
+    cells = [
+        cell.format("input_area", code),
+        cell.format("output_area", "Pump: 39  Model: Valve  Scale: 1.0"),
+    ]
+    assert _paragraphs(_TEXT + "".join(cells) * count) == _SENTENCES
+
+
 def test_a_page_of_text_that_is_set_as_it_is_is_read():
     text = "\n\n".join(each.replace(" a ", "\n   a ") for each in _SENTENCES)
     assert (

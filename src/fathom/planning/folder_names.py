@@ -1,4 +1,4 @@
-"""Sub-folders with meaningless names: numbers, dates, hashes, letters of an index, numbered parts."""
+"""Sub-folders whose names say no field: numbers, dates, hashes, letters of an index, parts of a manual."""
 
 import re
 from collections import Counter, defaultdict
@@ -10,6 +10,11 @@ _HEXADECIMAL = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _COUNTED = re.compile(r"(?P<stem>[^\W\d_][\w-]*?)[-_]?\d+")
 _DIGIT = re.compile(r"\d")
 _FEWEST_LETTERS, _FEWEST_COUNTED = 3, 2
+_PARTS = {
+    "api", "apidoc", "apidocs", "changelog", "changelogs", "changes", "example", "examples", "generated",
+    "howto", "howtos", "reference", "release", "releases", "tutorial", "tutorials", "whatsnew",
+}  # fmt: skip
+"""Parts of any software's documentation."""
 
 
 def drop_nameless(categories: Iterable[Sequence[str]]) -> tuple[list[list[str]], Counter[str]]:
@@ -49,12 +54,13 @@ def drop_nameless(categories: Iterable[Sequence[str]]) -> tuple[list[list[str]],
 def find_nameless(names: Iterable[str]) -> set[str]:
     """Return the meaningless names among the sub-folders of one folder.
 
-    These are numbers, dates, versions and long hashes; short hashes such as Doxygen's `d6`, single letters
-    and numbered parts such as `page2` only among others of their kind, as `3d`, `c` and `http2` have a
-    meaning.
+    These are numbers, dates, versions, long hashes and parts of a manual such as `examples`; short hashes
+    such as Doxygen's `d6`, single letters and numbered parts such as `page2` only among others of their
+    kind, as `3d`, `c` and `http2` have a meaning.
     """
     every = set(names)
     found = {name for name in every if _NUMBER.fullmatch(name) or _HASH.fullmatch(name)}
+    found |= {name for name in every if re.sub("[-_ ]|notes$", "", name.lower()) in _PARTS}
     letters = {name for name in every if len(name) == 1 and name.isalpha()}
     if len(letters) >= _FEWEST_LETTERS and 2 * len(letters) > len(every):
         found |= letters

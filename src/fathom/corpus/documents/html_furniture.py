@@ -82,7 +82,9 @@ _CODE_TAGS = {"code", "kbd", "samp", "tt", "var"}
 _LONG_CELL = 400
 _MOST = 0.5
 """Largest share of a page's text in furniture."""
-_NAMED = {"select", "textarea", "button", "dt", "nav", "menu", "footer", "navigation", "references"}
+_NAMED = {
+    "select", "textarea", "button", "dt", "nav", "menu", "footer", "navigation", "references", *_VERBATIM,
+}  # fmt: skip
 """Elements of which only sentences are read, if they hold a page's text."""
 
 
@@ -201,6 +203,12 @@ def _find_reason(element: Any, tag: str) -> str:
         return "sign"
     is_navigation = (element.get("role") or "").lower() in _ROLES
     return "navigation" if is_navigation else _find_named_reason(element, tag)
+
+
+def is_listing(element: Any) -> bool:
+    """Say whether an element, or one around it, is a listing by its class."""
+    around = (element, *element.iterancestors())
+    return any(_find_code_reason(each, {*(each.get("class") or "").lower().split()}) for each in around)
 
 
 def _is_hidden(element: Any) -> bool:

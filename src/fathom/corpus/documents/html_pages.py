@@ -105,8 +105,8 @@ def _parse_whole(text: str) -> tuple[Any, bool]:
 
 
 def _is_text(verbatim: Any) -> bool:
-    """Say whether a `pre` holds text: it has no `code` in it, and does not read as code."""
-    if verbatim.find(".//code") is not None:
+    """Say whether a `pre` holds text: it is no listing, has no `code` in it, and does not read as code."""
+    if verbatim.find(".//code") is not None or furniture.is_listing(verbatim):
         return False
     text = "".join(verbatim.itertext())
     blocks = [block for block in re.split(r"\n[^\S\n]*\n", text) if block.strip()]

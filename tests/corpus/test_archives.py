@@ -167,6 +167,18 @@ def test_notes_of_a_docx_follow_its_text_without_their_signs(part):
     assert content.gaps == 1
 
 
+@pytest.mark.parametrize(
+    ("note", "sign"), [("", ""), ('w:id=""', ""), ('w:id=""', 'w:id=""'), ('w:id="7"', "")]
+)
+def test_a_note_without_an_id_costs_itself_alone(note, sign):
+    notes = f"<w:footnotes {_NAMES}><w:footnote {note}><w:p>{_run(_FIRST)}</w:p></w:footnote></w:footnotes>"
+    content = _read_docx(
+        _make_body(f"{_run(_FIRST[:-1])}<w:r><w:footnoteReference {sign}/></w:r>{_run('.')}"),
+        **{"word/footnotes.xml": notes.encode()},
+    )
+    assert content.sections[0].text == _FIRST
+
+
 def test_a_damaged_member_of_a_docx_is_left_out_and_counted():
     stream = io.BytesIO(make_docx([("", _FIRST)]))
     with zipfile.ZipFile(stream, "a") as archive:

@@ -165,14 +165,14 @@ def _list_notes(archive: zipfile.ZipFile, parts: set[str]) -> set[tuple[str, str
             continue
         for kind in _NOTES:
             found |= {(kind, each.get(f"{_W}id") or "") for each in root.iter(f"{_W}{kind}")}
-    return found
+    return {(kind, number) for kind, number in found if number}
 
 
 def _drop_unseen(root: Any, notes: set[tuple[str, str]]) -> None:
     for kind in _NOTES:
-        for reference in [*root.iter(f"{_W}{kind}Reference")]:
-            if (kind, reference.get(f"{_W}id") or "") not in notes:
-                reference.getparent().remove(reference)
+        for each in [*root.iter(f"{_W}{kind}Reference", f"{_W}{kind}")]:
+            if (kind, each.get(f"{_W}id") or "") not in notes:
+                each.getparent().remove(each)
     for hidden in [*root.iterfind(f".//{_W}r/{_W}rPr/{_W}vanish")]:
         if hidden.get(f"{_W}val") not in {"0", "false", "off"}:
             run = hidden.getparent().getparent()

@@ -33,8 +33,9 @@ def require_parts(folder: Path) -> None:
     missing = [name for name in choose_weights(folder, names) if not (folder / name).is_file()]
     index = next((file.name for file in sorted(folder.glob(INDEX))), "")
     if missing:
+        more = f", and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise InputError(
-            f"no {missing[0]}, which {index or 'config.json'} names; {len(missing):,} such files are missing",
+            f"no {missing[0]}, which {index or 'config.json'} names{more}",
             str(folder),
             "copy the whole folder again; remove an index of other weights",
         )

@@ -90,6 +90,18 @@ def test_letters_without_a_name_make_a_word_unreadable_and_bullets_are_blanks(li
     assert to_text([ord(each) for each in line]) == text
 
 
+@pytest.mark.parametrize(("line", "text"), [
+    ("Schr¨odinger and Erd˝os", "Schrödinger and Erdős"),
+    ("septi`eme, na¨ıve, Fran¸cois", "septième, naïve, François"),
+    ("´Etude by ˇCech", "Étude by Čech"),
+    ("the mean ¯x of ˆy", "the mean ¯x of ˆy"),
+    ("`word' of x^a", "`word' of x^a"),
+    ("a¨1 b´ c", "a¨1 b´ c"),
+])  # fmt: skip
+def test_accents_before_their_letters_become_one_character_with_them(line, text):
+    assert to_text([ord(each) for each in line]) == text
+
+
 def test_a_sentence_with_an_unreadable_word_is_left_out_and_counted():
     # one glyph of the font has no name that says a letter
     encoding = b"/BaseFont /Helvetica /Encoding << /Type /Encoding /Differences [65 /g123] >> >>"
@@ -135,8 +147,9 @@ FONTS = (
     _ODD,
     "/BaseFont /CMMI10",
     "/BaseFont /Helvetica-Bold",
+    "/BaseFont /ZapfDingbats",
 )
-MONOSPACED, EQUAL, FORMULA, BOLD = 1, 2, 3, 4
+MONOSPACED, EQUAL, FORMULA, BOLD, SIGNS = 1, 2, 3, 4, 5
 
 
 def _read_set(lines: list[tuple]) -> tuple[list[str], Counter[str]]:
@@ -254,6 +267,14 @@ def test_a_section_number_at_the_start_of_a_line_is_no_bullet():
     ]
     texts, _ = _read_set([*((50, text) for text in LEFT), *lines])
     assert "in section 4.11. A case" in texts[-1]
+
+
+@pytest.mark.parametrize("signs", [[(50, "*"), (58, "F")], [(50, "*")]])
+def test_signs_before_a_note_are_no_text(signs):
+    page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]
+    page += [(left, 500, 10, sign, SIGNS) for left, sign in signs] + [(80, 500, 10, f"Note: {SECOND}")]
+    text = read_pdf(make_pdf([page], fonts=FONTS)).sections[0].text
+    assert text.endswith(f"\n\nNote: {SECOND}")
 
 
 def test_an_ellipsis_with_blanks_ends_no_sentence():

@@ -40,7 +40,10 @@ _LEADERS = 0.3
 _MATTER_LEVEL = 9
 """Level of headings of lists that are not in the outline: below all that are."""
 _SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
-_BULLET = re.compile(r"^(?:(?:[•·‣▪◦∗–—*-]|\(?\d{1,2}[.)](?!\d))\s*|\(?[a-z][.)]\s+)(?=\S)")
+_BULLET = re.compile(
+    r"^(?:(?:[\u25a0-\u27bf]\s*)+|(?:(?:[•·‣∗–—*-]|\(?\d{1,2}[.)](?!\d))\s*|\(?[a-z][.)]\s+)(?=\S))"
+)
+"""Signs of notes and warnings too, such as a pointing hand in a frame."""
 _ELLIPSIS = re.compile(r"(?<=\S)\s?\.(?:\s\.){2}(?!\s?\.)")
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})+\.?|(?:Chapter|Section|Part|Appendix)\s\w{1,3}[.:]?)\s")
 _LONGEST_LABEL = 8

@@ -1,5 +1,7 @@
 """The letters of a PDF; those that their fonts do not identify make a word unreadable."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 
 from fathom.corpus.characters import UNREADABLE_LETTER
@@ -13,6 +15,18 @@ _TEX = {
     16: "“", 17: "”", 21: "–", 22: "—",
 }  # fmt: skip
 """Signs by their code in TeX's encodings OT1 and T1."""
+_ACCENTS = "`´ˆ˜¯˘˙¨˚˝ˇ¸"
+_COMBINING = dict(
+    zip(
+        _ACCENTS,
+        map(chr, (*range(0x300, 0x305), *range(0x306, 0x309), 0x30A, 0x30B, 0x30C, 0x327)),
+        strict=True,
+    )
+)
+_ACCENTED = re.compile(
+    rf"(?:(?<=[^\W\d_])[{_ACCENTS}]|(?<!\w)[{_ACCENTS[1:]}](?=[^\W\d_]{{3}}))(?P<letter>[^\W\d_])"
+)
+"""An accent before its letter, as TeX's encoding OT1 has it; of short words it may be a formula's."""
 
 
 def forget_unnamed(codes: Sequence[int], unnamed: Sequence[int]) -> Sequence[int]:
@@ -43,7 +57,8 @@ def forget_unnamed(codes: Sequence[int], unnamed: Sequence[int]) -> Sequence[int
 def to_text(codes: Sequence[int]) -> str:
     """Return the text of a line.
 
-    What PDFium puts for a hyphen at a line's end becomes a soft hyphen. A code without a letter (0, other
+    What PDFium puts for a hyphen at a line's end becomes a soft hyphen. An accent before its letter, as TeX's
+    old fonts have it (`Erd˝os`), becomes one character with it. A code without a letter (0, other
     control codes, private use, U+FFFD) becomes U+FFFD inside a word; elsewhere it is a bullet, and a blank.
 
     Parameters
@@ -53,7 +68,14 @@ def to_text(codes: Sequence[int]) -> str:
     """
     if all(32 <= code < 0x7F for code in codes):
         return "".join(map(chr, codes))
-    return "".join(_to_character(codes, place) for place in range(len(codes)))
+    text = "".join(_to_character(codes, place) for place in range(len(codes)))
+    return _ACCENTED.sub(_compose, text)
+
+
+def _compose(match: re.Match[str]) -> str:
+    letter = match["letter"].replace("ı", "i")
+    composed = unicodedata.normalize("NFC", letter + _COMBINING[match[0][0]])
+    return composed if len(composed) == 1 else match[0]
 
 
 def _to_character(codes: Sequence[int], place: int) -> str:

@@ -126,6 +126,7 @@ def test_a_hub_that_fails_is_no_obstacle_and_one_that_hangs_does_not_hold_the_ru
         assert time.monotonic() - start < 4
     assert obstacles == []
     assert "org/gone" in note
+    assert note.count("org/tiny") == 1  # wanted at two revisions
     obstacles, (note,) = check_fetched(make_config(), registry, FETCHED, address)  # nobody listens now
     assert obstacles == []
     assert "not known" in note

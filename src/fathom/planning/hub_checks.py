@@ -150,7 +150,7 @@ def ask_hub(
         for each, error in wrong.items()
         if error and each.is_optional
     ]
-    silent = [each.identifier for each in wanted if each not in known]
+    silent = list(dict.fromkeys(each.identifier for each in wanted if each not in known))
     if silent:
         whole = "" if known else "it cannot be reached, so "
         notes.append(

@@ -273,9 +273,10 @@ def test_a_closed_terminal_ends_a_program_that_nohup_did_not_start(tmp_path, bef
 
 
 _IMPORTS = """
-import argparse, os, sys
+import argparse, os, signal, sys
 from fathom.jobs.program import run_logged
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
 class Finder:
     def find_spec(self, name, *_):
         if name == "orjson.orjson":

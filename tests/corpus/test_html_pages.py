@@ -395,6 +395,15 @@ def test_substitutions_lines_and_templates_of_restructured_text():
     assert section.text == f"The salt water wears the {GAP} of version {GAP} as x says."
 
 
+def test_what_is_left_out_of_restructured_text_is_counted():
+    code = (
+        ".. code-block:: c\n\n   pump();\n\nRun this::\n\n   pump\n\n>>> pump\n1\n\n==  ==\na   b\n==  ==\n"
+    )
+    content = read_restructured(f"{_SENTENCES[0]}\n\n{code}\n.. math:: q = 1\n\n.. a remark\n".encode())
+    assert content.sections[0].text == _SENTENCES[0]
+    assert content.left_out == {CODE: 4, "directives and comments": 2}
+
+
 def test_formulas_of_restructured_text():
     content = read_restructured(rb"The flow :math:`q` is :math:`\frac{a}{b}` at all of the times.")
     assert content.sections[0].text == f"The flow q is {GAP} at all of the times."

@@ -1,7 +1,11 @@
 """The prose of a docstring: numpydoc and reStructuredText without code, tables and markup."""
 
 import re
+from collections import Counter
 
+from fathom.corpus.documents.sections import CODE
+
+_DIRECTIVES = "directives and comments"
 _UNDERLINE = re.compile(r"([=\-~^*+#\"`.])\1{2,}\s*")
 _BORDER = re.compile(r"[=\-+|]{2,}[=\-+| ]*")
 _DIRECTIVE = re.compile(r"(\.\.)\s+(?:([A-Za-z][\w:-]*?)\s*::)?(.*)")
@@ -14,6 +18,10 @@ _ENDED_LITERAL, _LITERAL = re.compile(r"(?<=[.:!?]) ::$"), re.compile(r"\s*::$")
 # directives whose body is prose; the bodies of all others are dropped
 PROSE_DIRECTIVES = {
     "note", "warning", "tip", "important", "caution", "hint", "attention", "admonition", "rubric",
+}  # fmt: skip
+_CODE_DIRECTIVES = {
+    "code", "code-block", "sourcecode", "literalinclude", "parsed-literal", "doctest", "testcode",
+    "testoutput", "testsetup", "prompt", "ipython", "plot", "table", "csv-table", "list-table",
 }  # fmt: skip
 _ENTRY_SECTIONS = {
     "parameters", "other parameters", "returns", "yields", "receives", "raises", "warns", "attributes",
@@ -40,17 +48,20 @@ _INLINE = (
 )
 
 
-def docstring_to_text(docstring: str) -> str:
+def docstring_to_text(docstring: str, left_out: Counter[str] | None = None) -> str:
     """Return the prose of a docstring: one paragraph per line, separated by empty lines.
 
     Dropped are code and doctests, tables, formulas, lists of methods, references, headings, signatures, the
     header lines of parameters, directives except notes and warnings, and paragraphs of under three words.
+    `left_out` takes the number of blocks of code, tables and directives.
     """
-    paragraphs = (_clean_paragraph(lines) for lines in _split_paragraphs(docstring.expandtabs().splitlines()))
+    lines = docstring.expandtabs().splitlines()
+    blocks = _split_paragraphs(lines, Counter() if left_out is None else left_out)
+    paragraphs = (_clean_paragraph(block) for block in blocks)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
-def _split_paragraphs(lines: list[str]) -> list[list[str]]:
+def _split_paragraphs(lines: list[str], left_out: Counter[str]) -> list[list[str]]:
     found: list[list[str]] = [[]]
     section = ""
     place = 0
@@ -65,13 +76,16 @@ def _split_paragraphs(lines: list[str]) -> list[list[str]]:
             found.append([])
             place += 1
         elif bare.startswith(">>>"):
+            left_out[CODE] += 1
             place = _skip_paragraph(lines, place)
             found.append([])
         elif bare.startswith("..") and (match := _DIRECTIVE.fullmatch(bare)):
             found.append([])
-            if (match[2] or "").lower() not in PROSE_DIRECTIVES:
+            if (name := (match[2] or "").lower()) not in PROSE_DIRECTIVES:
+                left_out[CODE if name in _CODE_DIRECTIVES else _DIRECTIVES] += 1
                 place = _skip_indented(lines, place)
         elif _BORDER.fullmatch(bare):
+            left_out[CODE] += 1
             place = _skip_table(lines, place)
             found[-1] = []  # the header of a grid is above its border
             found.append([])
@@ -84,7 +98,9 @@ def _split_paragraphs(lines: list[str]) -> list[list[str]]:
                 found.append([])
             found[-1].append(line)
             if bare.endswith("::"):  # the indented block that follows is literal
-                place = _skip_indented(lines, place)
+                end = _skip_indented(lines, place)
+                left_out[CODE] += end > place
+                place = end
                 found.append([])
         place += 1
     return found

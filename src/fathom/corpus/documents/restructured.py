@@ -97,7 +97,7 @@ def _add_body(body: str, outline: Outline) -> None:
     spelt = _MATH.sub(lambda found: spell_tex(found["source"]), body)
     marked = _CODE.sub(rf"{CODE_MARK}\g<0>", _REFERENCE.sub(r"\g<kept>\g<word>", spelt))
     # a term is not part of the sentence that defines it
-    for paragraph in docstring_to_text(_TERM.sub(r"\g<term>\n", marked)).split("\n\n"):
+    for paragraph in docstring_to_text(_TERM.sub(r"\g<term>\n", marked), outline.left_out).split("\n\n"):
         outline.add_paragraph(paragraph)
 
 

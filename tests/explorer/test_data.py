@@ -304,3 +304,13 @@ def test_a_pointer_of_another_kind_is_said(copied):
     (copied / "models/alpha/model.json").write_text("[1]")
     with refuses("model.json", "not a JSON object"):
         read_run(copied, SETTINGS)
+
+
+def test_a_reference_has_its_configured_name(tmp_path):
+    folder = write_run(tmp_path / "run", {"alpha": 10.0, "beta": 20.0}, variants=["tf", "reference"])
+    labels = []
+    for _ in range(2):
+        run = read_run(folder, SETTINGS)
+        labels.append([each["label"] for each in collect_data(run, SETTINGS).overview["benchmarks"]])
+        write_json(folder / "physics/benchmark/reference/pairs.json", {"name": "claude"})
+    assert labels == [["TF", "reference"], ["TF", "claude"]]

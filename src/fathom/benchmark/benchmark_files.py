@@ -12,11 +12,13 @@ from typing import Any
 import polars as pl
 
 from fathom import __version__
-from fathom.config.benchmark import VARIANTS, Variant
+from fathom.config.benchmark import REFERENCE, VARIANTS, Variant
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_file, read_json, read_object, require_file
+from fathom.io.names import place_inside
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 
@@ -35,6 +37,16 @@ class Benchmark:
     manifest: Mapping[str, Any] = field(repr=False)
     report: Mapping[str, Any] = field(repr=False)  # counts of the step that made the pairs
     card: str = field(repr=False)  # README.md of the benchmark (Markdown)
+
+
+def name_reference(folder: Path, domain: str) -> dict[str, str]:
+    """Return the configured name of a domain's leading reference by its variant, if the run has one.
+
+    `folder`: of the run.
+    """
+    report = place_inside(folder, paths.PAIRS.ending(".json").of(domain=domain, variant=REFERENCE).below)
+    name = read_object(report).get("name") if report.is_file() else None
+    return {REFERENCE: name} if isinstance(name, str) else {}
 
 
 def load_benchmark(folder: Path | str) -> Benchmark:

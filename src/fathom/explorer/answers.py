@@ -159,10 +159,15 @@ def choose_words(order: Order) -> Words:
     return _OF_RANKS if order.metric.is_factor else _OF_SCORES[order.metric.low_is_best]
 
 
-LABELS = {"tf": "TF", "tfidf": "TF-IDF", "reference": "reference"}
-"""Names of variants."""
+_LABELS = {"tf": "TF", "tfidf": "TF-IDF"}
 MOST_NAMED = 3
 """Most models without knowledge to name; more are counted."""
+
+
+def label_variant(benchmark: Ranks) -> str:
+    """Return what a benchmark of a domain is called: a reference has its configured name."""
+    name = benchmark.name if isinstance(benchmark, Benchmark) else ""
+    return name or _LABELS.get(benchmark.variant, benchmark.variant)
 
 
 def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple[list[str], bool]:
@@ -314,7 +319,7 @@ def _compare_orders(
                 continue
             if not _has_leader(ranking):
                 continue
-            label = choose_words(way).name(way, LABELS.get(other.variant, other.variant))
+            label = choose_words(way).name(way, label_variant(other))
             kind = papers if order.is_knowledge and not way.is_knowledge else others
             kind.setdefault(ranking.models[0].model, []).append(label)
     if [*papers] == [leader]:
@@ -456,7 +461,7 @@ def define_terms(order: Order, trim: float, ceiling: float | None = None) -> lis
 
 def define_variants(variants: list[str]) -> list[tuple[str, str]]:
     """Return the name of each kind of benchmark of a domain, with its meaning."""
-    return [(LABELS[each], _VARIANTS[each]) for each in _VARIANTS if each in variants]
+    return [(_LABELS[each], _VARIANTS[each]) for each in _VARIANTS if each in variants]
 
 
 def warn_of_vocabularies(benchmark: Benchmark, order: Order) -> Sentence:

@@ -22,11 +22,11 @@ from fathom.config.short_names import shorten_names
 from fathom.explorer.advice import FEWEST_PAIRS, TOO_MANY, UNKNOWN_RANK, describe_advice
 from fathom.explorer.analyses import collect_analyses, list_questions
 from fathom.explorer.answers import (
-    LABELS,
     answer,
     define_terms,
     define_variants,
     describe_answers,
+    label_variant,
     list_pieces,
     to_text,
     warn_of_vocabularies,
@@ -190,7 +190,7 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "domain": benchmark.domain,
         "title": benchmark.title,
         "variant": benchmark.variant,
-        "label": LABELS.get(benchmark.variant, benchmark.variant),
+        "label": label_variant(benchmark),
         "models": list(benchmark.ranks),
         "pairs": len(benchmark.pairs),
         "kept": len(kept),

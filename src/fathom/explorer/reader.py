@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fathom.benchmark.benchmark_files import read_manifest
+from fathom.benchmark.benchmark_files import name_reference, read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -312,8 +312,9 @@ def _read_benchmarks(
         if manifest.get("files", {}).get(Path(name).name, own_hash) != own_hash:
             missing.append(f"{domain}, {variant}: manifest.json is of other pairs than the present ones.")
         entries = {model: _count_entries(each) for model, each in scores.items() if len(each)}
+        named = name_reference(folder, domain).get(variant, "")
         benchmarks.append(
-            Benchmark(domain, variant, pairs, left_out, ranks, manifest, rivals=scores, vocabularies=entries)
+            Benchmark(domain, variant, pairs, left_out, ranks, manifest, {}, scores, entries, named)
         )
     read = {(each.domain, each.variant) for each in benchmarks}
     for domain, variant in sorted(expected.keys() - read):

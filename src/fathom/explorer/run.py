@@ -154,6 +154,8 @@ class Benchmark:
         Columns rival_rank, rival, bits, ceiling by model, in the order of the pairs; a model may lack them.
     vocabularies : mapping of str to int
         By model, the size of the vocabulary that ranks count among, if known.
+    name : str
+        Of a reference, as configured, if known.
     """
 
     domain: str
@@ -165,6 +167,7 @@ class Benchmark:
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     rivals: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     vocabularies: Mapping[str, int] = field(default_factory=dict)
+    name: str = ""
 
     @property
     def title(self) -> str:

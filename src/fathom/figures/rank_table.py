@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
+from fathom.benchmark.benchmark_files import name_reference
 from fathom.benchmark.target_words import find_ceiling
-from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.figures.model_ranks import (
     ModelRanks,
@@ -19,7 +19,7 @@ from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
-from fathom.io.files import read_numbers, read_object
+from fathom.io.files import read_numbers
 from fathom.io.names import place_inside
 from fathom.io.tables import read_table
 from fathom.jobs.program import has_extra
@@ -78,7 +78,7 @@ def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]
     led = bool(ranks[BITS.label])
     shown = dict(ranks) if ranks_too or not led else {BITS.label: ranks[BITS.label]}
     leading = ranks[BITS.label] if led else ranks[RANK.describe(LEADING)]
-    named = {domain: _name_reference(folder, domain) for domain in leading}
+    named = {domain: name_reference(folder, domain) for domain in leading}
     blocks = [
         "\n".join(
             [
@@ -96,14 +96,6 @@ def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]
     meanings = [*([KNOWLEDGE] if led else []), *([meaning] if RANK.describe(LEADING) in shown else [])]
     said = [line for text in [*meanings, *([SHARED] if groups else [])] for line in _wrap(text, width)]
     return [*blocks, "\n".join(said)]
-
-
-def _name_reference(folder: Path, domain: str) -> dict[str, str]:
-    """Return the name of the leading reference by its variant, if its report has one."""
-    path = paths.PAIRS.ending(".json").of(domain=domain, variant=REFERENCE).below
-    report = place_inside(folder, path)
-    name = read_object(report).get("name") if report.is_file() else None
-    return {REFERENCE: name} if isinstance(name, str) else {}
 
 
 def _describe_zero(

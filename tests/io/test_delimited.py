@@ -50,7 +50,8 @@ def test_values_are_read_as_they_were_written(tmp_path):
 @pytest.mark.parametrize(
     ("change", "fault"),
     [({"count": "2.5"}, "'2.5' is not a whole number"), ({"count": -1}, "-1 is less than 0"),
-     ({"value": "much"}, "'much' is not a number"), ({"share": ""}, "'' is not a number"),
+     ({"value": "much"}, "'much' is not a number"),
+     ({"value": "1_0"}, "'1_0' is not a number"), ({"share": ""}, "'' is not a number"),
      ({"share": 1.5}, "1.500 is greater than 1"), ({"share": math.inf}, "inf is not a finite number"),
      ({"apart": "maybe"}, "'maybe' is not yes or no")],
 )  # fmt: skip

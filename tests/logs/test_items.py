@@ -591,6 +591,9 @@ def test_scores_that_are_no_numbers_are_named_with_their_line(tmp_path):
     path = write_table(tmp_path / "t.csv", {"model": ["a", "a"], "item": ["1", "2"], "score": ["1", "good"]})
     with refuses("t.csv, line 3", "'good' is no finite number"):
         read_logs([path])
+    write_table(tmp_path / "t.csv", {"model": ["a", "a"], "item": ["1", "2"], "score": ["1", "1_0"]})
+    with refuses("t.csv, line 3", "'1_0' is no finite number"):
+        read_logs([path])
     rows = {"model": ["a", "a"], "item": ["1", "2"], "prompt": ["two\nlines", ""], "score": ["1", "good"]}
     with refuses("lines.csv, line 4"):
         read_logs([write_table(tmp_path / "lines.csv", rows)])

@@ -159,13 +159,20 @@ def _parse(text: str, column: Column) -> Any:
         return known[text]
     whole = column.type != DOUBLE
     try:
-        value = int(text) if whole else float(text)
+        value = read_number(text, whole)
     except ValueError:
         raise ValueError(f"{text!r} is not a {'whole ' * whole}number") from None
     fault = column.check.find_fault(value)
     if fault:
         raise ValueError(f"{text} {fault}")
     return value
+
+
+def read_number(text: str, whole: bool = False) -> float:
+    """Return the number that a text spells; raise `ValueError` if it is none, as `1_0` for all but Python."""
+    if "_" in text:
+        raise ValueError("no number")
+    return int(text) if whole else float(text)
 
 
 def _render(value: Any, column: Column) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.io.delimited import fold_name, require_distinct, stream_parquet, stream_rows
+from fathom.io.delimited import fold_name, read_number, require_distinct, stream_parquet, stream_rows
 from fathom.io.files import read_object, require_file
 from fathom.jobs.program import explain_imports
 from fathom.logs import raw
@@ -486,7 +486,7 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
     value = row["score"]
     if isinstance(value, str):
         try:
-            value = float(value)
+            value = read_number(value)
         except ValueError:
             value = _TRUTH.get(value.strip().lower(), value)
     elif isinstance(value, Decimal):

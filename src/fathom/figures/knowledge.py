@@ -107,7 +107,11 @@ def _draw_rows(
     axes.set_ylim(len(models) - 0.4, -0.7)
     axes.set_yticks(range(len(models)), names)
     axes.tick_params(axis="y", length=0)
-    axes.legend(loc="lower right", title="Benchmark", frameon=True, framealpha=1, edgecolor="none")
+    # beside the ceiling, not on it: the worst models are far from it
+    axes.legend(
+        loc="lower right", title="Benchmark", bbox_to_anchor=(ceiling, 0.0), frameon=True, framealpha=1,
+        bbox_transform=axes.get_xaxis_transform(), edgecolor="none",
+    )  # fmt: skip
 
 
 _LETTERS = 26  # letters in a line of a name

@@ -90,7 +90,7 @@ def test_stages_say_n_and_name_the_reference_and_correlations_have_a_p_value():
     rows, order = make_study(12)
     place = ("tf", "rank", "trimmed_mean")
     line = {"value": 0.5, "ci_low": 0.25, "ci_high": 0.75, "p": 0.0421}
-    relations = {(*place, other, "pearson"): line for other in ("similarity", "reference")}
+    relations = {(*place, "similarity", "pearson"): line}
     stages, named = select_stages(rows, order), [("reference", "claude")]
     with use_style():
         figure = draw_stages(
@@ -99,12 +99,37 @@ def test_stages_say_n_and_name_the_reference_and_correlations_have_a_p_value():
     assert figure.get_suptitle().splitlines()[0] == "AI: a after each of 12 stages (s)"
     assert [tick.get_text() for tick in figure.axes[8].get_xticklabels()][:3] == ["start", "Law", "d2"]
     *_, bands, counts = figure.get_suptitle().split("\n")
-    assert bands == "Bands: 95 % intervals" and counts.startswith("n: ") and "claude pairs, " in counts
+    assert (
+        bands == "Bands and brackets: 95 % intervals"
+        and counts.startswith("n: ")
+        and "claude pairs, " in counts
+    )
     left, right = figure.axes[2:4]
     assert left.get_title(loc="left") == "with similarity r = 0.50, p = 0.042 [0.25, 0.75]"
-    assert right.get_title(loc="left") == "r = 0.50, p = 0.042 [0.25, 0.75]"
+    assert right.get_title(loc="left") == "r = 1.00, p < 0.001 [1.00, 1.00]"  # the same values in all metrics
     assert figure.axes[0].get_ylabel().startswith("claude\n")
     assert [axes.get_xlabel() for axes in figure.axes if "rank" in axes.get_xlabel()] == ["claude rank"]
+
+
+@pytest.mark.parametrize(("kind", "metric", "aggregate"), [
+    ("trimmed-mean", "rank", "trimmed_mean"), ("mean", "rank", "mean"),
+    ("mean-probability", "probability", "mean"),
+])  # fmt: skip
+def test_all_metrics_of_a_figure_of_stages_are_set_against_what_it_draws_of_the_reference(
+    kind, metric, aggregate
+):
+    rows, order = make_study(12)
+    is_drawn = (pl.col("metric") == metric) & (pl.col("aggregate") == aggregate)
+    other = (pl.col("variant") == "reference") & ~is_drawn
+    rows = rows.with_columns(value=pl.when(other).then(100.0).otherwise("value"))
+    stages = select_stages(rows, order)
+    with use_style():
+        axes = draw_stages(stages, {}, kind, "AI", Summary()).axes[:-1]
+    drawn = stages.filter(is_drawn, variant="reference").sort("stage")["value"].to_list()
+    for right in axes[1::2]:
+        assert right.collections[0].get_offsets()[:, 0].tolist() == pytest.approx(drawn)
+    assert [each.get_title(loc="left")[:8] for each in axes[1::2]] == ["", *["r = 1.00"] * 4]
+    assert axes[-1].get_xlabel() == f"reference {metric}"
 
 
 def test_a_domain_order_names_what_fits_and_all_that_is_trained_on():

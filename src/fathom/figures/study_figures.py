@@ -37,7 +37,8 @@ from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.figures import STAGES_FIGURE
 from fathom.io.delimited import Row, read_rows
 from fathom.io.tables import read_table
-from fathom.statistics.aggregates import COMPARED, LEADING, MEAN, MEDIAN, STATISTICS, TRIMMED_MEAN
+from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, STATISTICS, TRIMMED_MEAN
+from fathom.statistics.correlations import correlate_series
 from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, METRICS, PROBABILITY, RANK
 from fathom.studies.stages import EXTREMA, SIMILARITY, select_stages
 
@@ -129,25 +130,30 @@ def draw_stages(
     figure = make_figure(11.0, 1.6 + _STAGES_HEIGHT * len(rows) + (1.0 if len(names) <= _MOST_NAMES else 0.0))
     heading = _describe_study(stages["track"][0], stages["domain"][0], title, len(names))
     items = count_items(pl.concat(_select(stages, row) for row in rows), references)
-    figure.suptitle(f"{heading}\n{panels.describe_intervals(settings, 'Bands')}\n{items}")
+    figure.suptitle(f"{heading}\n{panels.describe_intervals(settings, 'Bands and brackets')}\n{items}")
     grid = figure.subplots(len(rows), 2, squeeze=False, width_ratios=[3, 1], sharex="col")
     similarities = trained[SIMILARITY].to_list()
     limits = (min(similarities), max(similarities))
-    points, has_reference = None, REFERENCE in stages["variant"]
+    points, reference = None, _find_reference(stages, kind)
     for (left, right), row in zip(grid, rows, strict=True):
         some = _select(stages, row)
         points = _draw_line(left, some, limits)
         benchmark, _, label = row.label.rpartition(": ")
         left.set_ylabel("\n".join(filter(None, (benchmark, wrap_name(label, _HIGH)))), fontsize=8.5)
         left.set_title(_describe(relations, row), fontsize=8, loc="left")
-        _draw_relation(right, stages, some, row, limits)
-        place = (row.variant, row.metric, row.aggregate, REFERENCE if has_reference else SIMILARITY)
-        right.set_title(_format(relations.get((*place, "pearson"))), fontsize=8, loc="left")
+        both = some.join(reference, on="stage", maintain_order="left")
+        _draw_relation(right, some if both.is_empty() else both, limits)
+        if both.is_empty():
+            relation = _format(relations.get((*row[:3], SIMILARITY, "pearson")))
+        else:
+            relation = _relate(both, settings) if row.variant != REFERENCE else ""
+        right.set_title(relation, fontsize=8, loc="left")
         for axes in (left, right):
             number_ticks(axes.yaxis)
     _label_stages(grid[-1][0], [(titles or {}).get(name, name) for name in names])
-    reference = f"{label_variant(REFERENCE, references)} rank"
-    grid[-1][1].set_xlabel(reference if has_reference else "Similarity")
+    what = f"{label_variant(REFERENCE, references)} {KINDS[kind][0].replace('_', ' ')}"
+    grid[-1][1].set_xlabel("Similarity" if reference.is_empty() else what)
+    grid[-1][1].locator_params(axis="x", nbins=3)  # small probabilities have long numbers
     if points is not None:
         figure.colorbar(points, ax=grid[:, 1], label="Similarity of the stage's domain", fraction=0.08)
     _add_legend(figure)
@@ -194,28 +200,27 @@ def _draw_line(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]) ->
     return points
 
 
-def _draw_relation(
-    axes: "Axes", stages: pl.DataFrame, some: pl.DataFrame, row: MetricRow, limits: tuple[float, float]
-) -> None:
-    """Draw one metric against the reference rank, or against similarity without one."""
-    against = _find_reference(stages, row)
-    if against.is_empty():
-        some = some.filter(pl.col("stage") > 0)
-        across = some[SIMILARITY].to_list()
-    else:
-        some = some.join(against, on="stage", maintain_order="left")
-        across = some["reference"].to_list()
+def _draw_relation(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]) -> None:
+    """Draw one metric against the reference, or against similarity without one."""
+    if "reference" not in some.columns:
+        some = some.filter(pl.col("stage") > 0).with_columns(reference=SIMILARITY)
     colors = [math.nan if value is None else value for value in some[SIMILARITY]]
     axes.scatter(
-        across, some["value"], c=colors, cmap=SIMILARITY_COLOR_MAP, s=18, edgecolors="black", linewidths=0.5,
-        vmin=limits[0], vmax=limits[1], plotnonfinite=True,
+        some["reference"], some["value"], c=colors, cmap=SIMILARITY_COLOR_MAP, s=18, edgecolors="black",
+        linewidths=0.5, vmin=limits[0], vmax=limits[1], plotnonfinite=True,
     )  # fmt: skip
 
 
-def _find_reference(stages: pl.DataFrame, row: MetricRow) -> pl.DataFrame:
-    aggregate = row.aggregate if row.metric == "rank" else LEADING.name
-    found = stages.filter(variant=REFERENCE, metric="rank", aggregate=aggregate)
-    return found.select("stage", pl.col("value").alias("reference"))
+def _find_reference(stages: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return what a figure draws of the reference, by stage; all its metrics are set against that."""
+    metric, aggregate, _ = KINDS[kind]
+    found = stages.filter(variant=REFERENCE, metric=metric, aggregate=aggregate)
+    return found.select("stage", reference="value")
+
+
+def _relate(both: pl.DataFrame, settings: Summary) -> str:
+    found = correlate_series(both["value"].to_numpy(), both["reference"].to_numpy(), settings)[0]
+    return "" if math.isnan(found.value) else panels.describe_r(found.value, found.p, found.low, found.high)
 
 
 def _describe(relations: Relations, row: MetricRow) -> str:

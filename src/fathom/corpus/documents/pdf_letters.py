@@ -15,14 +15,12 @@ _TEX = {
     16: "“", 17: "”", 21: "–", 22: "—",
 }  # fmt: skip
 """Signs by their code in TeX's encodings OT1 and T1."""
-_ACCENTS = "`´ˆ˜¯˘˙¨˚˝ˇ¸"
-_COMBINING = dict(
-    zip(
-        _ACCENTS,
-        map(chr, (*range(0x300, 0x305), *range(0x306, 0x309), 0x30A, 0x30B, 0x30C, 0x327)),
-        strict=True,
-    )
-)
+_COMBINING = {
+    "`": "\u0300", "´": "\u0301", "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304", "˘": "\u0306", "˙": "\u0307",
+    "¨": "\u0308", "˚": "\u030a", "˝": "\u030b", "ˇ": "\u030c", "¸": "\u0327",
+}  # fmt: skip
+"""Accents by their form that stands alone; the first is also a quotation mark."""
+_ACCENTS = "".join(_COMBINING)
 _ACCENTED = re.compile(
     rf"(?:(?<=[^\W\d_])[{_ACCENTS}]|(?<!\w)[{_ACCENTS[1:]}](?=[^\W\d_]{{3}}))(?P<letter>[^\W\d_])"
 )

@@ -11,7 +11,8 @@ from fathom.corpus.characters import GAP
 from fathom.corpus.documents.archives import UNREADABLE
 from fathom.corpus.documents.docx import read_docx
 from fathom.corpus.documents.epub import read_epub
-from fathom.corpus.documents.sections import LINKS, FileContent
+from fathom.corpus.documents.sections import FileContent
+from fathom.corpus.left_out import LINKS
 
 _LIMIT = 1_000_000
 _FIRST = "A write-ahead log holds every change before the tables do."

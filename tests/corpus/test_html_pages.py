@@ -7,7 +7,8 @@ from fathom.corpus.documents.html_pages import read_markup
 from fathom.corpus.documents.markdown import read_markdown
 from fathom.corpus.documents.plain import reads_as_code
 from fathom.corpus.documents.restructured import read_restructured
-from fathom.corpus.documents.sections import CODE, FURNITURE, FileContent
+from fathom.corpus.documents.sections import FileContent
+from fathom.corpus.left_out import CODE, DIRECTIVES, FORMULAS, FURNITURE
 
 _SENTENCES = [
     "A pump lifts water from the well into a tank that stands on the roof of the house.",
@@ -401,7 +402,7 @@ def test_what_is_left_out_of_restructured_text_is_counted():
     )
     content = read_restructured(f"{_SENTENCES[0]}\n\n{code}\n.. math:: q = 1\n\n.. a remark\n".encode())
     assert content.sections[0].text == _SENTENCES[0]
-    assert content.left_out == {CODE: 4, "directives and comments": 2}
+    assert content.left_out == {CODE: 4, FORMULAS: 1, DIRECTIVES: 1}
 
 
 def test_formulas_of_restructured_text():

@@ -15,7 +15,9 @@ from fathom.corpus.documents.pdf_displays import Kind, join_fragments, measure_m
 from fathom.corpus.documents.pdf_fonts import is_bold
 from fathom.corpus.documents.pdf_pages import Bookmark, Line, Pdf
 from fathom.corpus.documents.plain import count_words, is_prose, join_lines, key_of_line, reads_as_code
-from fathom.corpus.documents.sections import REPEATED, FileContent, Outline, clean_heading, find_matter
+from fathom.corpus.documents.sections import FileContent, Outline
+from fathom.corpus.headings import clean_heading, find_matter
+from fathom.corpus.left_out import REPEATED
 from fathom.errors import InputError
 
 _REPEATS = 3

@@ -386,6 +386,20 @@ def test_text_between_rules_is_no_front_matter(rule):
     assert [(first in each.text, second in each.text) for each in content.sections] == [(True, True)]
 
 
+@pytest.mark.parametrize("end", ["", "```\n"])
+def test_what_markdown_fences_is_code_to_the_end_of_the_page_if_nothing_closes_it(end):
+    code = "\n".join(f"{each} # it is all the same to the pump, it starts." for each in range(30))
+    content = read_markdown(f"{_SENTENCES[0]}\n\n```sh\n{code}\n{end}".encode())
+    assert [each.text for each in content.sections] == [_SENTENCES[0]]
+    assert content.left_out == {CODE: 1} and content.prose_share < 0.1
+
+
+@pytest.mark.parametrize("end", ["", "`````\n"])
+def test_a_note_of_markdown_that_nothing_closes_is_text(end):
+    content = read_markdown(f"```{{note}}\n{_SENTENCES[0]}\n\n{_SENTENCES[1]}\n{end}".encode())
+    assert content.sections[0].text.split("\n\n") == _SENTENCES[:2]
+
+
 def test_substitutions_lines_and_templates_of_restructured_text():
     source = (
         b"P\n=\n\n.. |a| replace:: salt\n   water\n.. |b| image:: b.png\n   :alt: b\n\n"

@@ -32,6 +32,10 @@ def _name(path: Path) -> str:
     return str(path.relative_to(_ROOT))
 
 
+def _dotted(path: Path) -> str:
+    return ".".join(path.relative_to(_LIBRARY.parent).with_suffix("").parts)
+
+
 def _room(path: Path) -> str:
     return path.relative_to(_LIBRARY).with_suffix("").parts[0]
 
@@ -82,6 +86,22 @@ def test_rooms_import_downwards_only():
         others -= {room, "__version__"}
         return {other for other in others if _LEVELS[other] >= _LEVELS.get(room, 0)}
 
+    _check(find, _MODULES)
+
+
+def test_no_module_that_a_folder_imports_imports_the_folder():
+    imports = {_dotted(path): _imports(_tree(path)) for path in _MODULES}
+    folders = {_dotted(path.parent) for path in _MODULES if path.parent.parent.parent == _LIBRARY}
+
+    def uses(module: str, other: str) -> bool:
+        return any(f"{name}.".startswith(f"{other}.") for name in imports[module])
+
+    def find(path: Path) -> set[str]:
+        name = _dotted(path)
+        others = {each for each in folders if not name.startswith(f"{each}.") and uses(name, each)}
+        return {each for each in others for inner in imports if inner.startswith(each) and uses(inner, name)}
+
+    assert len(folders) > 1
     _check(find, _MODULES)
 
 

@@ -11,7 +11,8 @@ from fathom.corpus.characters import GAP
 from fathom.corpus.documents.archives import UNREADABLE
 from fathom.corpus.documents.docx import read_docx
 from fathom.corpus.documents.epub import read_epub
-from fathom.corpus.documents.sections import LINKS, FileContent
+from fathom.corpus.documents.sections import FileContent
+from fathom.corpus.left_out import LINKS
 
 _LIMIT = 1_000_000
 _FIRST = "A write-ahead log holds every change before the tables do."
@@ -27,6 +28,7 @@ _NAMES = " ".join(
         "d": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
         "a": "http://schemas.openxmlformats.org/drawingml/2006/main",
         "p": "http://schemas.openxmlformats.org/drawingml/2006/picture",
+        "v": "urn:schemas-microsoft-com:vml",
     }.items()
 )
 
@@ -50,6 +52,7 @@ def _read_docx(document: str, **others: bytes) -> FileContent:
     return read_docx(make_docx([], **{"word/document.xml": document.encode(), **others}), _LIMIT)
 
 
+_ALTERNATIVE = "<mc:AlternateContent><mc:Choice/><mc:Fallback>{}</mc:Fallback></mc:AlternateContent>"
 _FRACTION = "<m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t></m:r></m:den></m:f>"
 
 
@@ -74,6 +77,9 @@ _FRACTION = "<m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t>
             1,
         ),
         ("<w:r><w:drawing><d:inline/></w:drawing></w:r>", GAP, 1),
+        ('<w:r><w:pict><v:oval style="width:9pt"/></w:pict></w:r>', GAP, 1),
+        (f"<w:r>{_ALTERNATIVE.format('<w:pict><v:oval/></w:pict>')}</w:r>", GAP, 1),
+        (f'{_run("fast")}<w:r><w:pict><v:oval style="position:absolute"/></w:pict></w:r>', "fast", 0),
         (
             f"<w:r><w:ruby><w:rt>{_run('kan')}</w:rt><w:rubyBase>{_run('fast')}</w:rubyBase></w:ruby></w:r>",
             "fast",
@@ -116,10 +122,15 @@ _PICTURE = (
 )
 
 
-@pytest.mark.parametrize("frame", ["inline", "anchor"])
-@pytest.mark.parametrize("relation", ['r:embed="a"', 'r:embed="gone"', 'r:link="gone"', ""])
-def test_a_picture_of_a_docx_leaves_a_mark_inside_a_sentence_though_its_file_is_missing(frame, relation):
-    picture = _PICTURE.format(frame=frame, relation=relation)
+_OLD_PICTURE = "<w:pict><v:shape style='width:9pt'><v:imagedata {relation}/></v:shape></w:pict>"
+
+
+@pytest.mark.parametrize("picture", [
+    *(_PICTURE.format(frame=frame, relation=relation) for frame in ("inline", "anchor")
+      for relation in ('r:embed="a"', 'r:embed="gone"', 'r:link="gone"', "")),
+    *(_OLD_PICTURE.format(relation=relation) for relation in ('r:id="a"', 'r:id="gone"', "")),
+])  # fmt: skip
+def test_a_picture_of_a_docx_leaves_a_mark_inside_a_sentence_though_its_file_is_missing(picture):
     inner = f"<w:r><w:t>The log is </w:t>{picture}<w:t> in its tables.</w:t></w:r></w:p><w:p>{_run(_FIRST)}"
     content = _read_docx(
         _make_body(f"{inner}<w:r>{picture}</w:r></w:p><w:p><w:r>{picture}</w:r></w:p><w:p>{_run(_SECOND)}"),
@@ -129,8 +140,10 @@ def test_a_picture_of_a_docx_leaves_a_mark_inside_a_sentence_though_its_file_is_
     assert content.gaps == 1
 
 
-def test_a_picture_of_a_docx_without_any_relations_leaves_a_mark():
-    picture = _PICTURE.format(frame="inline", relation='r:embed="gone"')
+@pytest.mark.parametrize("picture", [
+    _PICTURE.format(frame="inline", relation='r:embed="gone"'), _OLD_PICTURE.format(relation='r:id="gone"'),
+])  # fmt: skip
+def test_a_picture_of_a_docx_without_any_relations_leaves_a_mark(picture):
     content = _read_docx(_make_body(f"{_run('The log is ')}<w:r>{picture}</w:r>{_run(' in its tables.')}"))
     assert content.sections[0].text == f"The log is {GAP} in its tables." and content.gaps == 1
 

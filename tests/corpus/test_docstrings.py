@@ -89,6 +89,31 @@ def test_prose_of_a_docstring():
     ]  # fmt: skip
 
 
+def test_the_line_of_a_directive_is_text_if_it_is_an_admonition_without_a_title():
+    docstring = """Fit all of them.
+
+    .. warning:: It reads all
+       of the samples.
+
+       It then stops for good.
+
+    .. Danger:: Call it so::
+
+           fit(all of the samples)
+
+    .. admonition:: A title of four words
+
+       The text below it.
+
+    .. math:: all of the formula
+    .. versionadded:: 1.2 It was not there before.
+    """
+    assert docstring_to_text(docstring).split("\n\n") == [
+        "Fit all of them.", "It reads all of the samples.", "It then stops for good.", "Call it so:",
+        "The text below it.",
+    ]  # fmt: skip
+
+
 def test_what_looks_like_a_bullet_inside_a_line_stays():
     text = "The limit is used. If it is (or) not 1) then it stays: see below. Not a list."
     assert docstring_to_text(text) == text

@@ -15,7 +15,8 @@ from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.documents.formats import FORMATS
 from fathom.corpus.documents.reading import read_document
 from fathom.corpus.documents.reading_process import ReadingProcess
-from fathom.corpus.documents.sections import LINKS, clean_heading
+from fathom.corpus.headings import clean_heading
+from fathom.corpus.left_out import LINKS
 
 _FIRST = "A write-ahead log holds every change before the tables do."
 _SECOND = "A checkpoint brings the tables up to date with the log."

@@ -7,7 +7,8 @@ from fathom.corpus.documents.html_pages import read_markup
 from fathom.corpus.documents.markdown import read_markdown
 from fathom.corpus.documents.plain import reads_as_code
 from fathom.corpus.documents.restructured import read_restructured
-from fathom.corpus.documents.sections import CODE, FURNITURE, FileContent
+from fathom.corpus.documents.sections import FileContent
+from fathom.corpus.left_out import CODE, DIRECTIVES, FORMULAS, FURNITURE
 
 _SENTENCES = [
     "A pump lifts water from the well into a tank that stands on the roof of the house.",
@@ -385,6 +386,20 @@ def test_text_between_rules_is_no_front_matter(rule):
     assert [(first in each.text, second in each.text) for each in content.sections] == [(True, True)]
 
 
+@pytest.mark.parametrize("end", ["", "```\n"])
+def test_what_markdown_fences_is_code_to_the_end_of_the_page_if_nothing_closes_it(end):
+    code = "\n".join(f"{each} # it is all the same to the pump, it starts." for each in range(30))
+    content = read_markdown(f"{_SENTENCES[0]}\n\n```sh\n{code}\n{end}".encode())
+    assert [each.text for each in content.sections] == [_SENTENCES[0]]
+    assert content.left_out == {CODE: 1} and content.prose_share < 0.1
+
+
+@pytest.mark.parametrize("end", ["", "`````\n"])
+def test_a_note_of_markdown_that_nothing_closes_is_text(end):
+    content = read_markdown(f"```{{note}}\n{_SENTENCES[0]}\n\n{_SENTENCES[1]}\n{end}".encode())
+    assert content.sections[0].text.split("\n\n") == _SENTENCES[:2]
+
+
 def test_substitutions_lines_and_templates_of_restructured_text():
     source = (
         b"P\n=\n\n.. |a| replace:: salt\n   water\n.. |b| image:: b.png\n   :alt: b\n\n"
@@ -401,7 +416,7 @@ def test_what_is_left_out_of_restructured_text_is_counted():
     )
     content = read_restructured(f"{_SENTENCES[0]}\n\n{code}\n.. math:: q = 1\n\n.. a remark\n".encode())
     assert content.sections[0].text == _SENTENCES[0]
-    assert content.left_out == {CODE: 4, "directives and comments": 2}
+    assert content.left_out == {CODE: 4, FORMULAS: 1, DIRECTIVES: 1}
 
 
 def test_formulas_of_restructured_text():

@@ -69,6 +69,30 @@ def test_page_numbers_and_headers_alone_are_no_prose(tmp_path, pages):
         read_document(path, 10)
 
 
+def test_the_header_of_one_page_alone_stands_where_those_of_others_do():
+    heads = ["Coolers of the house"] * 3 + ["Plates that are thin"]
+    texts = [f"The {each} of a cooler is made of steel." for each in ("wall", "valve", "shell", "outlet")]
+    pages = [[(300, 760, 10, head), (50, 700, 10, text)] for head, text in zip(heads, texts, strict=True)]
+    pages.append([(50, 760, 10, "A page without a header"), (50, 748, 10, "has nothing but its text.")])
+    texts.append("A page without a header has nothing but its text.")
+    content = read_pdf(make_pdf(pages))
+    assert [each.text for each in content.sections] == texts
+    assert content.left_out == {"repeated": 4}
+
+
+def test_lists_of_references_after_a_label_are_no_prose_and_references_in_sentences_are():
+    text = "The shell of Section 2.1 [Shells], page 7, holds a valve \\(page 9\\) and a plate."
+    lists = [
+        "Others: Section 2.9 [Old plates], page 503, [Bars], page 8, and Appendix A [Valves], page 14.",
+        'Glossary: Section "slow cooler" in Words of Coolers, Section "pipe" in Words of Coolers.',
+        "This cooler has: outer-plate \\(page 49\\), and valve \\(page 57\\).",
+    ]
+    lines = [f"{text} {lists[2]}", *lists]
+    content = read_pdf(make_pdf([[(50, 700 - 40 * row, 10, line) for row, line in enumerate(lines)]]))
+    assert [each.text for each in content.sections] == [text.replace("\\", "")]
+    assert content.left_out["links"] == 4
+
+
 def test_numbers_at_the_right_are_no_column():
     rows = _rows([(50, LEFT), (400, [f"{each}.5 of 9" for each in range(7)])])
     assert _read(rows)[0].startswith(f"{LEFT[0]} 0.5 of 9 {LEFT[1]}")

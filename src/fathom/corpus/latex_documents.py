@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fathom.corpus import latex_macros as macros
 from fathom.corpus import latex_names as names
 from fathom.corpus.characters import GAP
-from fathom.corpus.documents.sections import is_no_prose
+from fathom.corpus.headings import is_no_prose
 from fathom.corpus.latex import CITATION, REFERENCE, try_to_convert
 
 GAPS, _REFERENCES = "gaps", "references"

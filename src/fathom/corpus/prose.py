@@ -3,9 +3,8 @@
 import re
 from collections import Counter
 
-from fathom.corpus.documents.sections import CODE
+from fathom.corpus.left_out import CODE, DIRECTIVES, FORMULAS
 
-_DIRECTIVES = "directives and comments"
 _UNDERLINE = re.compile(r"([=\-~^*+#\"`.])\1{2,}\s*")
 _BORDER = re.compile(r"[=\-+|]{2,}[=\-+| ]*")
 _DIRECTIVE = re.compile(r"(\.\.)\s+(?:([A-Za-z][\w:-]*?)\s*::)?(.*)")
@@ -15,14 +14,16 @@ _FIELD = re.compile(r"^:[a-z]+(?: [^:`]+:|:(?!`))\s*")  # :param x: but not :cla
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _ENDED_LITERAL, _LITERAL = re.compile(r"(?<=[.:!?]) ::$"), re.compile(r"\s*::$")
 
-# directives whose body is prose; the bodies of all others are dropped
-PROSE_DIRECTIVES = {
-    "note", "warning", "tip", "important", "caution", "hint", "attention", "admonition", "rubric",
+# directives whose body is prose, and those of them with a title on their line; all others are dropped
+_TITLED_DIRECTIVES = {"admonition", "rubric"}
+PROSE_DIRECTIVES = _TITLED_DIRECTIVES | {
+    "note", "warning", "tip", "important", "caution", "hint", "attention", "danger", "error",
 }  # fmt: skip
 _CODE_DIRECTIVES = {
     "code", "code-block", "sourcecode", "literalinclude", "parsed-literal", "doctest", "testcode",
     "testoutput", "testsetup", "prompt", "ipython", "plot", "table", "csv-table", "list-table",
 }  # fmt: skip
+_REASONS = {"math": FORMULAS} | dict.fromkeys(_CODE_DIRECTIVES, CODE)
 _ENTRY_SECTIONS = {
     "parameters", "other parameters", "returns", "yields", "receives", "raises", "warns", "attributes",
     "keyword arguments", "keyword args", "args",
@@ -81,9 +82,7 @@ def _split_paragraphs(lines: list[str], left_out: Counter[str]) -> list[list[str
             found.append([])
         elif bare.startswith("..") and (match := _DIRECTIVE.fullmatch(bare)):
             found.append([])
-            if (name := (match[2] or "").lower()) not in PROSE_DIRECTIVES:
-                left_out[CODE if name in _CODE_DIRECTIVES else _DIRECTIVES] += 1
-                place = _skip_indented(lines, place)
+            place = _pass_directive(lines, place, match, left_out)
         elif _BORDER.fullmatch(bare):
             left_out[CODE] += 1
             place = _skip_table(lines, place)
@@ -104,6 +103,18 @@ def _split_paragraphs(lines: list[str], left_out: Counter[str]) -> list[list[str
                 found.append([])
         place += 1
     return found
+
+
+def _pass_directive(lines: list[str], place: int, directive: re.Match[str], left_out: Counter[str]) -> int:
+    """Return the line after which the text goes on; text on the directive's own line becomes a line."""
+    name = (directive[2] or "").lower()
+    if name not in PROSE_DIRECTIVES:
+        left_out[_REASONS.get(name, DIRECTIVES)] += 1
+        return _skip_indented(lines, place)
+    if name in _TITLED_DIRECTIVES or not directive[3].strip():
+        return place
+    lines[place] = " " * (_indent(lines[place]) + 3) + directive[3].strip()
+    return place - 1
 
 
 def _is_entry(line: str, following: str) -> bool:

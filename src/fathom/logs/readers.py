@@ -168,7 +168,7 @@ def _list_requests(arguments: Any) -> list[list[Any]]:
 def _count_options(row: Mapping[str, Any], requests: list[list[Any]]) -> int:
     """Return how many different answers' likelihoods were asked for, one of which is right; 0 if none."""
     # a list of targets: several may be right
-    if isinstance(row.get("target"), list) or len(requests) < 2:
+    if isinstance(row.get("target"), list):
         return 0
     answers = {str(request[1:]) for request in requests}
     # of one answer after several beginnings the beginnings are the options

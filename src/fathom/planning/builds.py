@@ -97,7 +97,7 @@ class Found:
             lines.append(f"columns: {used}{f'; not used: {unused}{more}' if unused else ''}")
         if self.unread:
             more = ", ..." if len(self.unread) > _SHOWN else ""
-            lines.append(f"cannot be read: {', '.join(self.unread[:_SHOWN])}{more}")
+            lines.append(f"left out: {', '.join(self.unread[:_SHOWN])}{more}")
         if len(self.groups) > 1:
             shown = ", ".join(f"{name} ({count:,})" for name, count in self.groups.most_common(8))
             lines.append(f"could be domains: {shown}")

@@ -2,6 +2,7 @@
 
 import io
 import posixpath
+import re
 import zipfile
 from typing import Any
 
@@ -17,11 +18,17 @@ _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _OLE = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_TEXT_BOX = f"{_W}txbxContent"
+_PICTURES = {
+    "{http://schemas.openxmlformats.org/drawingml/2006/main}blip": ("embed", "link"),
+    "{urn:schemas-microsoft-com:vml}imagedata": ("id",),
+}
+"""Pictures, those of Word before 2007 last, with the attributes that name their files."""
 _NOTES = ("footnote", "endnote", "comment")
 _UNWRAPPED = [f"{_W}fldSimple", f"{_W}bdo", f"{_W}dir"]
 _ON_A_LINE = {f"{_M}{name}" for name in ("oMath", "r", "t", "rPr", "sty", "nor")}
 """A formula of only these elements reads as a line of text."""
+_FLOATS = re.compile(r"position\s*:\s*absolute")
 _PACKAGE = "_rels/.rels"
 _RELATION = (
     '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
@@ -181,8 +188,6 @@ def _drop_unseen(root: Any, notes: set[tuple[str, str]]) -> None:
 
 def _make_text(root: Any, relations: set[str]) -> None:
     """Turn formulas, fields and objects into text; drop references to missing relations."""
-    from lxml import etree
-
     _show_formulas(root)
     _show_pictures(root, relations)
     _show_objects(root)
@@ -190,7 +195,6 @@ def _make_text(root: Any, relations: set[str]) -> None:
         _unwrap(field)
     for line_break in root.iter(f"{_W}cr", f"{_W}ptab"):
         line_break.tag = f"{_W}br" if line_break.tag == f"{_W}cr" else f"{_W}tab"
-        etree.strip_attributes(line_break, "*")
     for element in root.iter("*"):
         for attribute, value in [*element.items()]:
             if attribute.startswith(_RELATIONS) and value not in relations:
@@ -214,10 +218,11 @@ def _show_formulas(root: Any) -> None:
 
 def _show_pictures(root: Any, relations: set[str]) -> None:
     """Relate pictures without a file to something: mammoth shows a mark for each, and no file is read."""
-    for picture in [*root.iter(f"{_DRAWING}blip")]:
-        if relations.isdisjoint(picture.get(f"{_RELATIONS}{name}") for name in ("embed", "link")):
+    for picture in [*root.iter(*_PICTURES)]:
+        names = [f"{_RELATIONS}{name}" for name in _PICTURES[picture.tag]]
+        if relations.isdisjoint(map(picture.get, names)):
             if relations:
-                picture.set(f"{_RELATIONS}embed", min(relations))
+                picture.set(names[0], min(relations))
             else:
                 picture.getparent().remove(picture)
 
@@ -227,9 +232,13 @@ def _show_objects(root: Any) -> None:
     for item in [*root.iter(f"{_W}object", f"{_W}pict")]:
         if item.find(f".//{_OLE}") is not None:
             _replace(item, GAP)
-    for drawing in [*root.iter(f"{_W}drawing")]:  # mammoth reads pictures and text boxes
-        shows = f"{_DRAWING}blip", f"{_W}txbxContent"
-        if all(drawing.find(f".//{each}") is None for each in shows) and _is_inside_text(drawing):
+    for drawing in [*root.iter(f"{_W}drawing", f"{_W}pict")]:
+        if drawing.find(f".//{_TEXT_BOX}") is not None:  # mammoth reads it
+            continue
+        if any(drawing.find(f".//{each}") is not None for each in _PICTURES):
+            # mammoth moves what a `pict` holds behind the paragraph
+            drawing.tag = f"{_W}object" if drawing.tag == f"{_W}pict" else drawing.tag
+        elif _is_inside_text(drawing):
             _replace(drawing, GAP)
     for ruby in [*root.iter(f"{_W}ruby")]:
         base = ruby.find(f"{_W}rubyBase")
@@ -246,10 +255,12 @@ def _spell(formula: Any) -> str:
 
 
 def _is_inside_text(drawing: Any) -> bool:
-    run = drawing.getparent()
+    run = next(drawing.iterancestors(f"{_W}r"), drawing)
     beside = [each for each in (run.getprevious(), run.getnext()) if each is not None]
-    in_line = any(str(each.tag).endswith("}inline") for each in drawing)
-    return in_line and len(beside) == 2 and all("".join(each.itertext()).strip() for each in beside)
+    floats = any(
+        str(each.tag).endswith("}anchor") or _FLOATS.search(each.get("style") or "") for each in drawing
+    )
+    return not floats and len(beside) == 2 and all("".join(each.itertext()).strip() for each in beside)
 
 
 def _replace(element: Any, text: str) -> None:

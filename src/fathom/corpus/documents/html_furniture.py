@@ -61,12 +61,15 @@ _LISTINGS = {
 }  # fmt: skip
 _LISTING = re.compile(r"(?:^|[-_])(?:code-|codeblock|rouge|shiki|prism|linenums|highlight-source)")
 _KEEPS_LINES = re.compile(r"white-space\s*:\s*pre\b(?!-)", re.IGNORECASE)
+FENCED = "fathom-fenced"
+"""Class of what Markdown fences: code, even if it holds the page."""
 _GENERATED = {
+    FENCED,
     "memproto", "memname", "ttc",  # Doxygen
     "member-signature", "type-signature", "summary-table",  # Javadoc
     "item-decl", "tsd-signature", "method-callseq",  # rustdoc, TypeDoc, RDoc
 }  # fmt: skip
-"""Signatures, and tables of them, in pages generated from source code."""
+"""Signatures, and tables of them, in pages generated from source code; code in pages made of Markdown."""
 _SURE = {"generated", "sign"}
 """Elements that may make up a whole page, which is then not read."""
 _FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[a-z]|[*†‡])\]?\s*")

@@ -5,11 +5,11 @@ from typing import Any
 
 from fathom.corpus.characters import CODE_MARK, GAP
 from fathom.corpus.documents import html_furniture as furniture
-from fathom.corpus.documents import sections
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.html_formulas import is_formula, spell_formula, spell_tex_in_text
 from fathom.corpus.documents.plain import add_plain_text, reads_as_code
-from fathom.corpus.documents.sections import FileContent, Outline
+from fathom.corpus.documents.sections import FileContent, Outline, count_characters, reads_as_sentences
+from fathom.corpus.left_out import CODE, FURNITURE, LINKS, REFERENCES
 from fathom.errors import InputError
 
 _BLANK = f" \t\r\n{CODE_MARK}"
@@ -35,8 +35,8 @@ _CONTAINERS = re.compile(
 _IGNORED = re.compile(r"</?noframes\b[^<>]*>|</(?:body|html)\s*>", re.IGNORECASE)
 """Tags without which a page is read as browsers show it: the parser drops what follows the end of HTML."""
 _COUNTED = {
-    "references": sections.REFERENCES,
-    **dict.fromkeys(("listing", "generated", "table", "pre"), sections.CODE),
+    "references": REFERENCES,
+    **dict.fromkeys(("listing", "generated", "table", "pre"), CODE),
 }
 
 
@@ -68,7 +68,7 @@ def add_markup(text: str, outline: Outline) -> str:
         raise InputError("no HTML in this file")
     found = root.find(".//title")
     title = " ".join(("".join(found.itertext()) if found is not None else "").split())
-    outline.characters += sum(sections.count_characters(each) for each in _iterate_texts(root))
+    outline.characters += sum(count_characters(each) for each in _iterate_texts(root))
     every = len("".join(root.itertext()))
     verbatim = [each for each in root.iter("pre") if _is_text(each)]
     if every and sum(len("".join(each.itertext())) for each in verbatim) > _PRE_SHARE * every:
@@ -233,7 +233,7 @@ class _Walker:
     def _add(self, text: str | None) -> None:
         if text:
             # sentences in elements that a style sheet makes blocks
-            if self._pieces and text[0].isupper() and sections.reads_as_sentences(self._pieces[-1]):
+            if self._pieces and text[0].isupper() and reads_as_sentences(self._pieces[-1]):
                 self._pieces.append(" ")
             self._pieces.append(text)
             length = len(text.strip())
@@ -248,11 +248,11 @@ class _Walker:
         is_list = self._is_entry or self._linked > _LINK_SHARE * len(text)
         is_row = self._links > 1 and _LABEL_AND_COMMAS.fullmatch("".join(self._unlinked).strip())
         if text and (is_row or (is_list and not ends)):
-            self._outline.left_out[sections.LINKS] += 1
+            self._outline.left_out[LINKS] += 1
         elif text and ((self._coded > _CODE_SHARE * len(text) and not ends) or reads_as_code(text)):
-            self._outline.left_out[sections.CODE] += 1
-        elif text and self._doubtful and not sections.reads_as_sentences(text):
-            self._outline.left_out[sections.FURNITURE] += 1
+            self._outline.left_out[CODE] += 1
+        elif text and self._doubtful and not reads_as_sentences(text):
+            self._outline.left_out[FURNITURE] += 1
         else:
             self._outline.add_paragraph(text)
         self._begin()

@@ -7,6 +7,7 @@ from typing import Any
 from fathom.corpus.characters import GAP
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.html_formulas import FORMULA, spell_tex
+from fathom.corpus.documents.html_furniture import FENCED
 from fathom.corpus.documents.html_pages import read_markup
 from fathom.corpus.documents.sections import FileContent
 from fathom.corpus.prose import PROSE_DIRECTIVES
@@ -19,9 +20,10 @@ _FRONT = re.compile(
 """Fields at the beginning of a page, or a table of them; between other signs is text."""
 _TITLE = re.compile(r"""^title\s*[:=]\s*["']?(?P<title>.*?)["']?\s*$""", re.MULTILINE)
 _DIRECTIVE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}[^\n]*\n(?P<body>.*?)^(?P=fence)[^\S\n]*$",
+    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}[^\n]*\n(?P<body>.*?)(?:^(?P=fence)[`:]*[^\S\n]*$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
+"""One that nothing closes goes on to the end of the page."""
 _OPTION = re.compile(r"^:[\w-]+:.*\n", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?: {4}|:[^\S\n]+)", re.MULTILINE)
 _ROLE = re.compile(r"\{(?P<name>[A-Za-z][\w:.+-]*)\}$")
@@ -91,7 +93,12 @@ def _make_parser() -> Any:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parser.use(footnote_plugin).use(deflist_plugin).use(admon_plugin)
     parser.core.ruler.push("roles", _spell_extensions)
+    parser.add_render_rule("fence", _render_fence)
     return parser
+
+
+def _render_fence(renderer: Any, *code: Any) -> str:
+    return f'<div class="{FENCED}">{renderer.fence(*code)}</div>'
 
 
 def _resolve_dialects(text: str) -> str:

@@ -14,14 +14,19 @@ from fathom.corpus.characters import GAP, UNREADABLE_LETTER
 from fathom.corpus.documents.pdf_displays import Kind, join_fragments, measure_margins, tell_kinds
 from fathom.corpus.documents.pdf_fonts import is_bold
 from fathom.corpus.documents.pdf_pages import Bookmark, Line, Pdf
+from fathom.corpus.documents.pdf_references import drop_lists
 from fathom.corpus.documents.plain import count_words, is_prose, join_lines, key_of_line, reads_as_code
-from fathom.corpus.documents.sections import REPEATED, FileContent, Outline, clean_heading, find_matter
+from fathom.corpus.documents.sections import FileContent, Outline
+from fathom.corpus.headings import clean_heading, find_matter
+from fathom.corpus.left_out import LINKS, REPEATED
 from fathom.errors import InputError
 
 _REPEATS = 3
 _UNREADABLE = 0.1
 """Share of unreadable letters from which a paragraph is not text."""
 _EDGE = 2
+_APART, _MOSTLY = 1.8, 0.5
+"""Least distance of a header from the text, in font sizes; least share of headers at their height."""
 _PAGE_NUMBER = re.compile(
     r"[\s\-–—|]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7}|[A-Z]-?\d{1,3})[\s\-–—|]*", re.IGNORECASE
 )
@@ -261,8 +266,9 @@ class _Writer:
 
     def end_paragraph(self) -> None:
         """Add the paragraph to the outline."""
-        if self._lines:
-            text = self._join_lines()
+        text, lists = drop_lists(self._join_lines()) if self._lines else ("", 0)
+        self._outline.left_out.update([LINKS] * lists)
+        if self._lines and (text or not lists):
             reason = self._find_fault(text)
             rest = drop_caption(text)
             whole = "" if reason else keep_whole_sentences(rest, self._is_cut)
@@ -337,7 +343,10 @@ def _measure_gap(pages: list[list[Line]]) -> float:
 
 
 def _drop_running_lines(pages: list[list[Line]], outline: Outline) -> list[list[Line]]:
-    """Return the pages without headers, footers and page numbers: lines at the edge of many pages."""
+    """Return the pages without headers, footers and page numbers: lines at the edge of many pages.
+
+    A line apart from the text, at a height where most such lines are so repeated, is one of them.
+    """
     edges = []
     for page in pages:
         ordered = sorted(range(len(page)), key=lambda each: page[each].bottom)
@@ -347,16 +356,40 @@ def _drop_running_lines(pages: list[list[Line]], outline: Outline) -> list[list[
         for page, edge in zip(pages, edges, strict=True)
         for key in {key_of_line(page[each].text) for each in edge}
     )
-    kept = []
-    for page, edge in zip(pages, edges, strict=True):
-        running = {
+    repeated = [
+        {
             each
             for each in edge
             if keys[key_of_line(page[each].text)] >= _REPEATS or _PAGE_NUMBER.fullmatch(page[each].text)
         }
+        for page, edge in zip(pages, edges, strict=True)
+    ]
+    apart = [
+        {each for each in edge if _is_apart(page, each)} for page, edge in zip(pages, edges, strict=True)
+    ]
+    lines = _count_heights(pages, apart)
+    headers = _count_heights(pages, [one & other for one, other in zip(apart, repeated, strict=True)])
+    heights = {each for each, count in headers.items() if count >= max(_REPEATS, _MOSTLY * lines[each])}
+    kept = []
+    for page, alone, found in zip(pages, apart, repeated, strict=True):
+        running = found | {each for each in alone if round(page[each].bottom) in heights}
         outline.left_out[REPEATED] += len(running)
         kept.append([line for each, line in enumerate(page) if each not in running])
     return kept
+
+
+def _count_heights(pages: list[list[Line]], chosen: list[set[int]]) -> Counter[int]:
+    """Return how many of the chosen lines stand at each height, in points."""
+    return Counter(
+        round(page[each].bottom) for page, numbers in zip(pages, chosen, strict=True) for each in numbers
+    )
+
+
+def _is_apart(page: list[Line], number: int) -> bool:
+    """Say whether a line is the first or last of its page, apart from the text."""
+    line = page[number]
+    distances = [line.bottom - each.bottom for each in page if abs(line.bottom - each.bottom) > 1]
+    return not distances or min(distances) > _APART * line.size or max(distances) < -_APART * line.size
 
 
 def _add_by_outline(pages: list[list[Line]], bookmarks: list[Bookmark], writer: _Writer) -> None:

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fathom.corpus.documents.decoding import decode_text
-from fathom.corpus.documents.sections import CODE, REPEATED, FileContent, Outline, count_characters
+from fathom.corpus.documents.sections import FileContent, Outline, count_characters
+from fathom.corpus.left_out import CODE, REPEATED
 
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _UNDERLINE = re.compile(r"([=\-~^*+#\"])\1{2,}\s*")

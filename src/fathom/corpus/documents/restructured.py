@@ -11,7 +11,7 @@ from fathom.corpus.characters import CODE_MARK, GAP
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.html_formulas import spell_tex
 from fathom.corpus.documents.sections import FileContent, Outline, count_characters
-from fathom.corpus.prose import PROSE_DIRECTIVES, docstring_to_text
+from fathom.corpus.prose import docstring_to_text
 
 _HEADING = re.compile(
     r"^(?:(?P<over>(?P<sign>[!-/:-@\[-`{-~])(?P=sign){2,})[ ]*\n)?"
@@ -19,11 +19,6 @@ _HEADING = re.compile(
     r"(?P<under>(?P<mark>[!-/:-@\[-`{-~])(?P=mark){2,})[ ]*$",
     re.MULTILINE,
 )
-_ADMONITION = re.compile(
-    rf"^( *)\.\. +({'|'.join(sorted(PROSE_DIRECTIVES - {'admonition', 'rubric'}))})::[ ]+(?=\S)",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""An admonition whose text begins on its own line; that of the two others is a title."""
 _ROLE = re.compile(r":[\w:+-]+:`~?([^`<]*?)\s*(?:<[^`>]*>)?`|``?([^`]*?)``?_{0,2}")
 _CODE = re.compile(r"``[^`]+``|:(?:\w+:)?(?:attr|class|const|data|exc|func|meth|mod|obj):`")
 _MARKUP = re.compile(rb"^ *\.\. [a-z][\w:-]*::(?:\s|$)|:[a-z][\w:+-]*:`[^`\n]+`", re.MULTILINE)
@@ -93,8 +88,7 @@ def _substitute(text: str) -> str:
 
 
 def _add_body(body: str, outline: Outline) -> None:
-    body = _ADMONITION.sub(r"\1.. \2::\n\n\1   ", _ABOUT.sub("", body))
-    spelt = _MATH.sub(lambda found: spell_tex(found["source"]), body)
+    spelt = _MATH.sub(lambda found: spell_tex(found["source"]), _ABOUT.sub("", body))
     marked = _CODE.sub(rf"{CODE_MARK}\g<0>", _REFERENCE.sub(r"\g<kept>\g<word>", spelt))
     # a term is not part of the sentence that defines it
     for paragraph in docstring_to_text(_TERM.sub(r"\g<term>\n", marked), outline.left_out).split("\n\n"):

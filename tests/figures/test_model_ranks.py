@@ -19,12 +19,12 @@ from tests.figures.rank_summaries import (
 from tests.programs import STATISTICS, run_program
 from tests.tables import read_delimited
 
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import clean_name, shorten_names
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
 from fathom.figures.model_ranks import ModelRanks, read_model_ranks, select_domain
 from fathom.figures.rank_table import describe_run
-from fathom.figures.style import clean_name, use_style, wrap_name
+from fathom.figures.style import use_style, wrap_name
 from fathom.io.contracts.statistics import DATES
 from fathom.io.delimited import write_rows
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, Statistic

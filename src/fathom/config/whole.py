@@ -24,6 +24,7 @@ from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary, Targets
 from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
 from fathom.config.served import Served
+from fathom.config.short_names import name_set
 from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
 
@@ -148,6 +149,11 @@ class Config(Section):
         lead = self.lead_reference if self.lead_reference in names else next(iter(names), None)
         return [(REFERENCE if name == lead else f"{REFERENCE}-{name}", name) for name in names]
 
+    @property
+    def reference_names(self) -> dict[str, dict[str, str]]:
+        """What references are called, by domain and variant."""
+        return {domain: dict(self.name_references(domain)) for domain in self.references}
+
     def name_all_references(self) -> list[tuple[str, str]]:
         """Return variant and name of the references of all domains; a variant may have several names."""
         found: dict[str, list[str]] = {}
@@ -252,6 +258,17 @@ class Config(Section):
     def list_question_texts(self) -> dict[str, tuple[str, str]]:
         """Return sets of questions and the kind of text of each by the name under which it is trained on."""
         return {f"{name}.{kind}": (name, kind) for name in self.coverage.questions for kind in TEXTS}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What each domain, and each text to train models on, is called: its title, else its name."""
+        texts = {name: text.title or name for name, text in self.models.texts.items()}
+        asked = {
+            name: name_set(chosen) if kind == "questions" else f"{kind} of {chosen}"
+            for name, (chosen, kind) in self.list_question_texts().items()
+        }
+        own = {name: domain.title or texts.get(name, name) for name, domain in self.domains.items()}
+        return own | {name: title for name, title in (texts | asked).items() if name not in own}
 
     def list_compared(self, study: str) -> list[str]:
         """Return the domains that a continual pretraining compares with its evaluation domain, each once."""

@@ -14,6 +14,7 @@ from fathom.config.layers import Layers
 from fathom.config.ranking import Ranking
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.entry import Figure as Entry
 from fathom.figures.style import save_figure, use_style
@@ -46,6 +47,10 @@ class FigureSettings(Section):
     sizes: list[tuple[str, str, str, int, int]] = Field(
         [], description="model, family, kind, parameters and training tokens, 0: unknown"
     )
+
+    def name_models(self, models: Iterable[str]) -> dict[str, str]:
+        """Return what models are called, those that were adapted by the titles of domains."""
+        return shorten_names(models, self.titles)
 
 
 def draw_files(

@@ -14,7 +14,14 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
-from fathom.config.short_names import Titles, shorten_adapted, shorten_names
+from fathom.config.short_names import (
+    References,
+    Titles,
+    clean_name,
+    label_variant,
+    shorten_adapted,
+    shorten_names,
+)
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
@@ -23,10 +30,7 @@ from fathom.figures.panels import PanelRow
 from fathom.figures.style import (
     SIMILARITY_COLOR_MAP,
     VARIANT_SERIES,
-    References,
     Series,
-    clean_name,
-    label_variant,
     make_figure,
     number_ticks,
     style_variant,
@@ -525,7 +529,8 @@ def draw_controls_figure(inputs: Inputs, parts: Parts, settings: FigureSettings)
     rows = [row for row in every if row["variant"] != studies.BOTH]
     contrasts = read_domain_rows(inputs["contrasts"], studies.CONTRASTS, parts["domain"], needed=False)
     conditions = _order([row["condition"] for row in rows])
-    names = [wrap_name(_NAMES.get(each, each), 22) for each in conditions]
+    called = {**settings.titles, **_NAMES}
+    names = [wrap_name(called.get(each, each), 22) for each in conditions]
     shown = [panel for panel in PANELS if any((r["metric"], r["aggregate"]) == panel[:2] for r in rows)]
     height = 1.1 + _ROW_HEIGHT * len(conditions)
     figure, grid = panels.make_panels(len(shown), 3, (1.4, 3.1), (1.6, height), 5.6, sharey=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fathom.config.model_names import ModelName
 from fathom.config.ranking import RankedBenchmark, Ranking, RankingSettings
+from fathom.config.short_names import References, Titles, label_variant, shorten_names
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import KEYWORD, WEIGHT
 from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
@@ -206,6 +207,7 @@ class Metadata:
     kind: dict[str, str] = field(default_factory=dict)
     size: dict[str, tuple[float, float]] = field(default_factory=dict)
     lower_is_better: dict[str, bool] = field(default_factory=dict)
+    benchmark_title: dict[str, str] = field(default_factory=dict)
 
 
 def read_metadata(path: Path | str | None) -> Metadata:
@@ -274,7 +276,8 @@ def describe_benchmarks(
             continue
         category = said.category or metadata.category.get(name, "")
         examples = metadata.training_examples.get(name)
-        found.append(Benchmark(name, said.title or name, category, corpus, lower, metric, examples))
+        title = said.title or metadata.benchmark_title.get(name, name)
+        found.append(Benchmark(name, title, category, corpus, lower, metric, examples))
     if unclear:
         what = f"it is unknown whether high or low scores are good on {', '.join(unclear)}"
         hint = f"ranking.benchmarks.{unclear[0]}.lower_is_better: true or false, or a metric in metadata.json"
@@ -326,20 +329,26 @@ _OF_TEXT = (BITS_PER_BYTE.name, MEAN.name)
 
 
 def collect_run(
-    summary: Path | str, comparisons: Path | str, settings: RankingSettings, registry: Mapping[str, ModelRow]
+    summary: Path | str,
+    comparisons: Path | str,
+    settings: RankingSettings,
+    registry: Mapping[str, ModelRow],
+    titles: Titles | None = None,
+    references: Mapping[str, References] | None = None,
 ) -> ScoreTable:
     """Make a table of scores from a run's summary and the paired differences of its models.
 
     A benchmark is a domain and variant, such as `law.tf`, scored by what leads: knowledge in bits or, with
     `summary.lead: rank` and in a run without bits, trimmed mean rank. A domain's held-out text is a corpus,
     such as `law.text`, scored in bits per byte. The standard error is the width of the interval over that of
-    a normal one. Paired tests are those of comparisons.csv, a bootstrap over keywords. Raise `InputError` if
-    a column is missing, a value is not a number, or there are too few models or benchmarks.
+    a normal one. Paired tests are those of comparisons.csv, a bootstrap over keywords. Domains are called by
+    `titles`, their references as in `references`. Raise `InputError` if a column is missing, a value is not a
+    number, or there are too few models or benchmarks.
     """
     from scipy.stats import norm
 
     metrics: dict[str, str] = {}
-    domains: dict[str, str] = {}
+    called: dict[str, tuple[str, str]] = {}
     found: dict[tuple[str, str], tuple[float, float]] = {}
     width = 2 * norm.isf((1 - settings.summary.confidence) / 2)
     rows = read_rows(summary, SUMMARY)
@@ -349,18 +358,27 @@ def collect_run(
         if (row["metric"], row["aggregate"]) not in (lead, _OF_TEXT):
             continue
         name = f"{row['domain']}.{row['variant']}"
-        metrics[name], domains[name] = row["metric"], row["domain"]
+        domain = (titles or {}).get(row["domain"], row["domain"])
+        variant = label_variant(row["variant"], (references or {}).get(row["domain"], ()))
+        metrics[name], called[name] = row["metric"], (domain, variant)
         value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
         # no width: a benchmark of one keyword, with unknown error
         found[row["model"], name] = value, (high - low) / width if high > low else float("nan")
     models = sorted({model for model, _ in found})
-    metadata = Metadata(metric=metrics, category=domains)
-    benchmarks = describe_benchmarks(sorted(metrics), settings.ranking, metadata, str(summary))
+    metadata = Metadata(
+        metric=metrics,
+        category={name: domain for name, (domain, _) in called.items()},
+        title=shorten_names(models, titles),
+        benchmark_title={name: ": ".join(texts) for name, texts in called.items()},
+    )
+    categories = [(titles or {}).get(name, name) for name in settings.ranking.categories]
+    ranking = settings.ranking.model_copy(update={"categories": categories})
+    benchmarks = describe_benchmarks(sorted(metrics), ranking, metadata, str(summary))
     names = [each.name for each in benchmarks]
     missing = (float("nan"), float("nan"))
     values = np.array([[found.get((model, name), missing) for name in names] for model in models])
     values = values.reshape(len(models), len(names), 2)
-    known = describe_models(models, settings.ranking, metadata, _complete_registry(models, registry))
+    known = describe_models(models, ranking, metadata, _complete_registry(models, registry))
     paired = _read_paired(comparisons, models, names, lead)
     scores, errors = values[None, :, :, 0], values[None, :, :, 1]
     table = ScoreTable((CONDITION,), tuple(known), tuple(benchmarks), scores, errors, paired[None])

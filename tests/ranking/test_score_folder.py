@@ -166,7 +166,7 @@ def test_missing_standard_errors_are_no_error(write_scores):
 def test_examples_must_fit_the_scores(write_scores):
     folder = write_scores("s.csv", HEADER, LINES)
     write_scores("s_examples/z.csv", ("example", "m1"), [(1, 1)])
-    refuse(folder, "there is no benchmark 'z'")
+    refuse(folder, "unknown benchmark 'z'")
     (folder / "s_examples" / "z.csv").unlink()
     write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m9"), [(1, 1, 1, 1, 1)] * 2)
     refuse(folder, "models that are unknown: m9, missing: m4")

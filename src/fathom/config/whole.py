@@ -22,7 +22,15 @@ from fathom.config.models import Adaptation, Models
 from fathom.config.questions import TEXTS
 from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary, Targets
-from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
+from fathom.config.section import (
+    Name,
+    Section,
+    Text,
+    check_case,
+    check_dates,
+    describe_errors,
+    describe_unknown,
+)
 from fathom.config.served import Served
 from fathom.config.short_names import name_set
 from fathom.config.tuning import TrainBeforeTest
@@ -357,7 +365,7 @@ def _check_trained_once(models: Models) -> None:
 def _require(names: Iterable[str], known: Collection[str], key: str, what: str = "domain") -> None:
     for name in names:
         if name not in known:
-            raise ValueError(f"{key}: there is no {what} {name!r}; {suggest(name, known)}")
+            raise ValueError(f"{key}: {describe_unknown(what, name, known)}")
 
 
 def read_config(values: dict[str, Any], source: str) -> Config:

@@ -17,7 +17,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.config.short_names import References, Titles, clean_name, label_variant, shorten_names
 from fathom.errors import InputError
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table, require_known
 from fathom.figures.panels import PanelRow, add_legend, describe_r, draw_note, draw_rows, format_share
 from fathom.figures.style import (
     RANKING_COLORS,
@@ -99,8 +99,7 @@ def read_model_ranks(
 
 def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path | str) -> list[ModelRanks]:
     """Return the models of one domain that have a rank; log which have none."""
-    if domain not in ranks:
-        raise InputError(f"unknown domain {domain!r}", str(summary), f"known: {', '.join(sorted(ranks))}")
+    require_known("domain", domain, ranks, summary)
     models = [model for model in ranks[domain] if model.ranks]
     if not models:
         raise InputError(f"no model has a rank on domain {domain!r}", str(summary), "see the scores' reports")

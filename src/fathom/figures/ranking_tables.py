@@ -11,8 +11,8 @@ import polars as pl
 
 from fathom.benchmark.card import escape_markdown
 from fathom.config.ranking import CorpusTable
+from fathom.config.section import refuse_unknown
 from fathom.config.short_names import clean_name
-from fathom.errors import InputError
 from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, style_families
 from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row, read_rows
@@ -185,7 +185,7 @@ def tabulate_chosen(
     Missing scores are empty, and so are rows of models that were not scored; `titles` may name these.
     """
     known = [each.name for each in tables.benchmarks.values() if each.corpus]
-    corpora = [_require_known(name, known, "corpora") for name in wanted.corpora] or known
+    corpora = [_require_known(name, known, "corpus") for name in wanted.corpora] or known
     condition = _require_known(wanted.condition or tables.conditions[0], tables.conditions, "condition")
     chosen = scores.filter(condition=condition)
     found = {(row["model"], row["benchmark"]): row["score"] for row in chosen.to_dicts()}
@@ -204,10 +204,12 @@ def tabulate_chosen(
     return ("model", *(tables.benchmarks[name].title for name in corpora)), rows
 
 
+_KEYS = {"corpus": "corpora", "condition": "condition"}
+
+
 def _require_known(name: str, known: Sequence[str], key: str) -> str:
     if name not in known:
-        what, where = f"the table of scores has no {name!r}", f"ranking.corpus_table.{key}"
-        raise InputError(what, where, f"known: {', '.join(known) or 'none'}")
+        raise refuse_unknown(key, name, known, f"ranking.corpus_table.{_KEYS[key]}")
     return name
 
 

@@ -22,9 +22,8 @@ from fathom.config.short_names import (
     shorten_adapted,
     shorten_names,
 )
-from fathom.errors import InputError
 from fathom.figures import panels
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows, require_known
 from fathom.figures.following_figures import PANELS, count_items, label_panel
 from fathom.figures.panels import PanelRow
 from fathom.figures.style import (
@@ -336,9 +335,7 @@ _LARGEST, _SMALLEST = 60.0, 6.0  # area of a point, in square points
 def read_changes(targets: Path | str, groups: Path | str, model: str) -> tuple[pl.DataFrame, list[Row]]:
     """Read one model's targets, and their contrast on each benchmark; raise `InputError` without it."""
     table = read_table(targets, studies.TARGET_CHANGES)
-    known = sorted(set(table["model"].to_list()))
-    if model not in known:
-        raise InputError(f"unknown model {model!r}", str(targets), f"known: {', '.join(known)}")
+    require_known("model", model, table["model"], targets)
     rows = [row for row in read_rows(groups, studies.TARGET_GROUPS) if row["model"] == model]
     return table.filter(model=model), rows
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fathom.config.model_names import ModelName
 from fathom.config.ranking import RankedBenchmark, Ranking, RankingSettings
+from fathom.config.section import refuse_unknown
 from fathom.config.short_names import References, Titles, label_variant, shorten_names
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import KEYWORD, WEIGHT
@@ -164,8 +165,7 @@ def _read_examples(
     found = np.full((len(columns), len(models) * (len(models) - 1) // 2), np.nan)
     for path in files.examples:
         if path.stem not in columns:
-            what = f"there is no benchmark {path.stem!r}"
-            raise InputError(what, str(path), f"{files.scores.name} has none of this name")
+            raise refuse_unknown("benchmark", path.stem, columns, str(path))
         rows = read_delimited(path)
         unknown = [name for name in (rows[0] if rows else {}) if name not in (*models, KEYWORD, WEIGHT)][1:]
         lacking = [name for name in models if rows and name not in rows[0]]

@@ -342,7 +342,7 @@ def test_models_stand_by_their_last_day_and_nothing_is_cut(table, tmp_path):
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == [
         "gpt2-xl\n2017-12-31: 0 and 1,600 pairs",
-        "Llama-3.1-8B\n2023-12-31: 400 and 1,200 pairs",
+        "Llama-3.1-8B-Instruct\n2023-12-31: 400 and 1,200 pairs",
     ]
     marks = [tuple(line.get_xdata()) for line in axes.lines if line.get_marker() in ("o", "s")]
     assert marks == [(80,), (120, 400)]

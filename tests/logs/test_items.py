@@ -236,7 +236,7 @@ def test_what_is_no_sample_is_named_with_its_line(tmp_path, changed, parts):
     ("changed", "reason"),
     [({"acc": None}, "acc: 'None' is no finite number"), ({"acc": float("nan")}, "acc: 'nan' is no"),
      ({"acc": float("inf")}, "acc: 'inf' is no finite number"), ({"acc": 10**400}, "is no finite number"),
-     ({"acc": ["D", "G"]}, "values of acc"),
+     ({"acc": ["D", "G"]}, "1 value of acc"),
      ({"metrics": ["bypass"], "bypass": 999}, "--predict_only")],
     ids=["None", "NaN", "Infinity", "large", "list", "placeholder"],
 )  # fmt: skip

@@ -311,6 +311,18 @@ def test_ranks_are_tasks_text_is_a_corpus_and_low_is_good(run):
     assert np.isnan(table.errors[0, :, 2]).all()
 
 
+def test_models_and_benchmarks_of_a_run_have_the_names_that_people_read(run):
+    settings = RankingSettings(ranking=Ranking(categories=["law"]))
+    named = {"law": {"tfidf": "claude"}}
+    table = collect_run(*run, settings, {"gpt2": GPT2}, {"law": "The law"}, named)
+    assert [each.title for each in table.models] == ["gpt2", "gpt2 adapted to The law", "own"]
+    assert [each.title for each in table.benchmarks] == [
+        *("The law: TF", "The law: claude", "The law: held-out text")
+    ]
+    assert {each.category for each in table.benchmarks} == {"The law"}
+    assert [each.name for each in table.benchmarks] == ["law.tf", "law.tfidf", "law.text"]
+
+
 def test_what_leads_ranks_the_models(run):
     """With bits they are the tasks, high is good, and their comparisons are the tests; by rank as without."""
     summary, comparisons = run

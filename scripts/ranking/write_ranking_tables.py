@@ -21,7 +21,7 @@ from fathom.io.delimited import write_rows
 from fathom.io.files import write_text
 from fathom.io.tables import read_table
 from fathom.jobs.signature import run
-from fathom.ranking.score_folder import read_metadata
+from fathom.ranking.metadata import read_metadata
 from fathom.ranking.table import PARTS
 
 

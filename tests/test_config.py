@@ -56,12 +56,12 @@ def test_every_file_is_valid_and_names_known_models(file):
 
 @pytest.mark.parametrize(
     ("changes", "parts"),
-    [({"keyword": {"count": 5}}, ["unknown key keyword, did you mean keywords?", "config/README.md"]),
+    [({"keyword": {"count": 5}}, ["unknown key 'keyword'; did you mean keywords?", "config/README.md"]),
      ({"corpus": {"folds_by": "id"}}, ["corpus.folds_by", "splits_by"]),
      ({"models": {"continual": {"x": {"base": "a", "target": "b"}}}}, ["x.target", "evaluation_domain"]),
      ({"choices": {"chat_studies": []}}, ["choices.chat_studies", "chat_factors"]),
      ({"train_before_test": {"lora": {"targets": "all"}}}, ["train_before_test.lora.targets", "modules"]),
-     ({"keywords": {"cuont": 5}}, ["unknown key keywords.cuont, did you mean count?"]),
+     ({"keywords": {"cuont": 5}}, ["unknown key 'keywords.cuont'; did you mean count?"]),
      ({"corpus": {"splits": {"adapt_train": 1}}}, ["corpus.splits.adapt_train", "adapt-train?"]),
      ({"models": {"train": {"a": {"domain": "law", "layer": 2}}}}, ["models.train.a.layer", "layers?"]),
      ({"models": {"adapt": [{"base": "a", "paths": [["law"]], "stepz": 2}]}}, ["adapt.0.stepz", "steps?"]),
@@ -96,19 +96,20 @@ def test_every_file_is_valid_and_names_known_models(file):
      ({"scores": "x", "pairs": None}, ["key pairs is missing"]),
      ({"ranking": {"aligned": ["a"]}}, ["ranking: aligned = ['a']: give two different benchmarks"]),
      ({"ranking": {"conditions": [{"name": "a", "file": "b"}], "corpus_table": {"condition": "c"}}},
-      ["corpus_table.condition = 'c'", "known: a"]),
-     ({"ranking": {"one_family": "Q", "families": {"Qwen": ["q"]}}}, ["one_family = 'Q'", "known: Qwen"]),
+      ["corpus_table.condition: unknown condition 'c'", "known: a"]),
+     ({"ranking": {"one_family": "Q", "families": {"Qwen": ["q"]}}},
+      ["one_family: unknown family 'Q'", "known: Qwen"]),
      ({"ranking": {"conditions": [{"name": "a", "file": "b"}] * 2}}, ["conditions: duplicate name a"]),
-     ({"ranking": {"benchmarks": {"a": {"titel": "A"}}}}, ["benchmarks.a.titel, did you mean title?"]),
+     ({"ranking": {"benchmarks": {"a": {"titel": "A"}}}}, ["benchmarks.a.titel'; did you mean title?"]),
      ({"coverage": {"others": {"lwa": {"MMLU": {"file": "q"}}}}}, ["coverage.others", "did you mean law?"]),
-     ({"references": {"lwa": {"a": "x.csv"}}}, ["references: there is no", "did you mean law?"]),
+     ({"references": {"lwa": {"a": "x.csv"}}}, ["references: unknown domain", "did you mean law?"]),
      ({"other_references": {"law": {"a": "x.csv"}}}, ["other_references is called references now"]),
      ({"scoring": {"until": "settled"}}, ["key scoring.until is gone: `fathom best`"]),
      ({"sentences": {"splitter": "auto"}}, ["sentences.splitter", "rules is the default"]),
      ({"models": {"adapt": [{"base": "a", "paths": [["law"]], "lora": {"targets": "all"}}]}},
       ["models.adapt.0.lora.targets is called modules now"]),
      ({"domains": {"a": {"categories": ["a"], "benchmark": False}}}, ["nothing to build"]),
-     ({"coverage": {"expand": ["lwa"]}}, ["coverage.expand.0: there is no domain", "mean law?"]),
+     ({"coverage": {"expand": ["lwa"]}}, ["coverage.expand.0: unknown domain", "mean law?"]),
      ({"coverage": {"bandwidth": 0}}, ["coverage.bandwidth", "greater than 0", "'scott'"]),
      ({"coverage": {"bandwidth": "silverman"}}, ["coverage.bandwidth", "'silverman'", "'scott'"]),
      ({"coverage": {"max_correlation": 1.5}}, ["coverage.max_correlation = 1.5", "or equal to 1"]),
@@ -236,4 +237,4 @@ def test_examples_of_the_page_hold_no_wrong_key():
             read_config(_values(**yaml.safe_load(block)), "example")
         except InputError as error:
             # examples name domains that are not part of them
-            assert "there is no domain" in str(error), block
+            assert "unknown domain" in str(error), block

@@ -23,10 +23,11 @@ def main(
     models: Annotated[list[str], "models of the run; default: all with a table"] = (),
     benchmarks: Annotated[list[str], "its benchmarks, DOMAIN/VARIANT; default: all with pairs"] = (),
     left_out: Annotated[list[str], "optional models left out of the run"] = (),
+    titles: Annotated[dict[str, str] | None, "what each domain is called; as it is written if empty"] = None,
     settings: Summary,
 ) -> None:
     """Read the run, write the page and the record."""
-    named = Named(models, benchmarks, left_out)
+    named = Named(models, benchmarks, left_out, titles or {})
     contents.unlink(missing_ok=True)  # that of an earlier page
     log.info("%s: %.1f MB", page, write_page(folder, page, settings, named) / 1e6)
     write_contents(contents, folder, list_read(folder, named))

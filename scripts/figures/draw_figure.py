@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fathom.errors import InputError
 from fathom.figures.catalogue import CATALOGUE
-from fathom.figures.drawing import FigureSettings, draw_files
+from fathom.figures.drawing import FigureSettings, draw_files, require_known
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
 
@@ -22,8 +22,7 @@ def main(
     settings: FigureSettings,
 ) -> None:
     """Read the tables, draw the figures, write them and their numbers."""
-    if figure not in CATALOGUE:
-        raise InputError(f"unknown figure {figure!r}", "--figure", f"known: {', '.join(CATALOGUE)}")
+    require_known("figure", figure, CATALOGUE, "--figure")
     entry, named = CATALOGUE[figure], parts or {}
     for option, found, needed in (("--inputs", inputs, entry.reads), ("--parts", named, entry.asked)):
         missing = [name for name in needed if name not in found]

@@ -11,6 +11,7 @@ from fathom.figures.example_tables import (
     list_benchmarks,
     list_keywords,
     list_pairs,
+    list_question_sets,
     list_terms,
     read_examples,
     render_page,
@@ -35,6 +36,7 @@ def main(
     vocabularies: Annotated[Tables, paths.VOCABULARY, "terms of its keywords"] = (),
     pairs: PairTables = (),
     tokens: Annotated[Tables, paths.TOKEN_LISTS, "tokens of its keywords"] = (),
+    questions: Annotated[Tables, paths.QUESTIONS, "a set of questions"] = (),
     page: Annotated[Path, "all tables to write (Markdown)"],
     keywords: Annotated[Path, "keywords to write (CSV)"],
     terms: Annotated[Path, "target vocabularies and tokens to write (CSV)"],
@@ -52,16 +54,17 @@ def main(
         for key, lost, count in each.list_left_out():
             detail = (each.domain, len(lost), count, key, ", ".join(lost))
             log.warning("%s: %d of %d names of examples.%s are not in this run, left out: %s", *detail)
+    sizes = [*list_benchmarks(examples), *list_question_sets(questions)]
     tables = [
         (keywords, EXAMPLE_KEYWORDS, list_keywords(examples)),
         (terms, EXAMPLE_VOCABULARIES, list_terms(examples)),
         (chosen, EXAMPLE_PAIRS, list_pairs(examples)),
-        (benchmarks, EXAMPLE_BENCHMARKS, list_benchmarks(examples)),
+        (benchmarks, EXAMPLE_BENCHMARKS, sizes),
     ]
     for path, contract, rows in tables:
         write_rows(path, rows, contract)
         log.info("%s: %s rows", path.name, f"{len(rows):,}")
-    write_text(page, render_page(examples))
+    write_text(page, render_page(examples, sizes))
 
 
 if __name__ == "__main__":

@@ -19,10 +19,15 @@ def main(
     comparisons: Annotated[Path, "comparisons.csv of the same run"],
     registry: Annotated[Path, "table of models (models.tsv)"],
     table: Annotated[Path, "folder for the four tables"],
+    titles: Annotated[dict[str, str] | None, "what each domain is called; as it is written if empty"] = None,
+    references: Annotated[
+        dict[str, dict[str, str]] | None, "names of references by domain and variant; none if empty"
+    ] = None,
     settings: RankingSettings,
 ) -> None:
     """Read the run's results, write four tables."""
-    write_score_table(table, collect_run(summary, comparisons, settings, read_registry(registry)))
+    rows = read_registry(registry)
+    write_score_table(table, collect_run(summary, comparisons, settings, rows, titles, references))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from fathom.io.delimited import write_rows
 from fathom.io.files import write_text
 from fathom.io.tables import read_table
 from fathom.jobs.signature import run
+from fathom.ranking.metadata import read_metadata
 from fathom.ranking.table import PARTS
 
 
@@ -33,6 +34,7 @@ def main(
     corpora: Annotated[Path, "scores on corpora to write (CSV)"],
     chosen: Annotated[Path | None, "those of chosen models to write (CSV), with ranking.corpus_table"] = None,
     compute: Annotated[Path, "training compute to write (CSV)"],
+    metadata: Annotated[list[Path], "metadata.json of the table of scores, or none"] = (),
     settings: RankingSettings,
 ) -> None:
     """Read the table of scores, write its tables and a page."""
@@ -46,7 +48,8 @@ def main(
     ]
     if chosen:
         wanted = settings.ranking.corpus_table
-        table = tabulate_chosen(read, scores, wanted)
+        titles = read_metadata(next(iter(metadata), None)).title
+        table = tabulate_chosen(read, scores, wanted, titles)
         title = f"Scores of chosen models on corpora, {wanted.condition or read.conditions[0]}"
         found.insert(3, (title, chosen, table))
     for _, path, (columns, rows) in found:

@@ -4,6 +4,7 @@ Source: [RawCorpora, App. A.9, Table 9]. Reads pairs and scores of one domain, w
 gains, the contrast of the best and the worst with intervals, and a table of the best and the worst.
 """
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ import polars as pl
 from fathom.config.benchmark import Embedding
 from fathom.config.scoring import Summary, Targets
 from fathom.config.section import Section
+from fathom.config.short_names import label_variant, shorten_names
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.studies import EXTREMES, TARGET_CHANGES, TARGET_GROUPS
@@ -49,6 +51,8 @@ def main(
     targets: Annotated[Path, "targets with their gains to write (parquet)"],
     groups: Annotated[Path, "best against worst to write (CSV)"],
     extremes: Annotated[Path, "best and worst targets to write (CSV)"],
+    titles: Annotated[dict[str, str] | None, "what each domain is called; as it is written if empty"] = None,
+    references: Annotated[dict[str, str] | None, "names of references by variant; none if empty"] = None,
     settings: Settings,
 ) -> None:
     """Embed all targets once, compare every two models on every benchmark, write the tables."""
@@ -56,6 +60,7 @@ def main(
     similarities = measure_similarities(frames, phrase, settings.embedding)
     contrasts: list[tuple[Any, ...]] = []
     listed: list[tuple[Any, ...]] = []
+    called = shorten_names(chain.from_iterable(compared), titles)
     with write_table_in_batches(targets, TARGET_CHANGES) as writer:
         for variant, frame in frames.items():
             for model, other in compared:
@@ -65,7 +70,8 @@ def main(
                 changes = score_targets(joined, similarities, settings.targets)
                 names = zip(("variant", "model", "against"), place, strict=True)
                 writer.write(changes.with_columns(pl.lit(value).alias(name) for name, value in names))
-                listed += [(*place, *row) for row in list_extremes(changes, settings.targets.listed)]
+                shown = (label_variant(variant, references or {}), called[model], called[other])
+                listed += [(*shown, *row) for row in list_extremes(changes, settings.targets.listed)]
                 found = contrast_groups(joined, similarities, settings.targets, settings.summary)
                 value, low, high = found
                 numbers = [*value[:3], low.difference, high.difference, value.d, low.d, high.d]

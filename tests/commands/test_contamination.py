@@ -73,7 +73,7 @@ def test_another_benchmark_is_a_corpus_too(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(("pairs.jsonl", "empty.jsonl", "--column", "body"), "empty.jsonl: the corpus holds no text"),
-     (("pairs.jsonl", "texts.jsonl"), "texts.jsonl: there is no column 'text', only body"),
+     (("pairs.jsonl", "texts.jsonl"), "texts.jsonl: unknown column 'text'"),
      (("pairs.jsonl", "nowhere.txt"), "nowhere.txt: there is no such file"),
      (("pairs.jsonl", "texts.jsonl", "--near", "0"), "--near 0.0: "),
      (("pairs.jsonl", "others.jsonl", "--scores", "small.parquet", "tfidf/small.parquet"),

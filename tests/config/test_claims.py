@@ -59,8 +59,8 @@ NO_VALIDATION = {"benchmark": 0.6, "adapt-train": 0.4, "adapt-valid": 0.0, "adap
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [({"claims": {"near": {"far": ["near"]}}}, "claims.near: there is no domain with a benchmark 'far'"),
-     ({"claims": {"near": {"d": ["nera"]}}}, "claims.near.d: there is no domain 'nera'"),
+    [({"claims": {"near": {"far": ["near"]}}}, "claims.near: unknown domain with a benchmark 'far'"),
+     ({"claims": {"near": {"d": ["nera"]}}}, "claims.near.d: unknown domain 'nera'"),
      ({"claims": {"near": {"d": ["d"]}}}, "claims.near.d: "),
      ({"claims": {"unused": 1.0}}, "claims.unused"),
      ({"models": {"train": VALUES["models"]["train"]}},

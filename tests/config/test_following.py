@@ -88,7 +88,7 @@ def test_models_of_the_registry_are_followed_by_lists():
      ({"seeds": [1, 2, 1]}, "models.adapt.0: seeds = [1, 2, 1]: "),
      ({"seeds": [1, 2], "seed": 1}, "seed = 1: seeds = [1, 2] says which; remove one of the two"),
      ({"paths": [["near", "far", "near"]]}, "paths: near > far > near has 'near' twice"),
-     ({"paths": [["near", "fra"]]}, "models.adapt.0.paths: there is no domain 'fra'; did you mean far?")],
+     ({"paths": [["near", "fra"]]}, "models.adapt.0.paths: unknown domain 'fra'; did you mean far?")],
 )  # fmt: skip
 def test_what_cannot_be_followed_is_refused_with_one_message(change, message):
     with refuses(message, "my.yaml") as caught:

@@ -68,7 +68,7 @@ def test_chosen_domains_have_a_benchmark_and_unknown_names_are_categories(file):
     [({"models": []}, "the list is empty"),
      ({"models": ["small", "small"]}, "'small' is given twice"),
      ({"domains": [{"near": 1}]}, "{'near': 1} is no name"),
-     ({"domains": ["neear"]}, "there is no domain 'neear'"),
+     ({"domains": ["neear"]}, "unknown domain 'neear'"),
      ({"domains": ["numpy.*"]}, "String should match pattern")],
 )  # fmt: skip
 def test_a_wrong_list_is_named(file, lists, message):
@@ -88,9 +88,9 @@ def test_a_folder_takes_the_place_of_the_references(file, tmp_path):
     assert read(file, references=str(folder), domains=["near"]).references == {"near": found["near"]}
     both = {"references": str(folder), "lead_reference": "claude"}
     assert read(file, **both).references == found
-    with refuses("lead_reference: there is no reference 'claude'", "known: expert"):
+    with refuses("lead_reference: unknown reference 'claude'", "known: expert"):
         read(file, **both, domains=["near"])
-    with refuses("references: there is no domain with a benchmark 'far'"):
+    with refuses("references: unknown domain with a benchmark 'far'"):
         (folder / "far.expert.csv").touch()
         read(file, references=str(folder))
 
@@ -109,7 +109,7 @@ def test_one_key_says_which_reference_leads(file):
     assert list_variants("near", **chosen) == near, "a domain without it has its first one"
     every = dict(read(file, **chosen).name_all_references())
     assert every == {"reference": "expert or claude", "reference-expert": "expert"}
-    with refuses("lead_reference: there is no reference 'cloude'; did you mean claude?"):
+    with refuses("lead_reference: unknown reference 'cloude'; did you mean claude?"):
         read(file, lead_reference="cloude")
     # nothing to lead where nobody brings any
     assert read(file, domains=["far"], **chosen).references == {}
@@ -122,5 +122,5 @@ def test_examples_of_domains_that_are_not_chosen_are_forgotten(file):
     }
     assert read(file, examples=chosen).examples.domains == ["near", "other"]
     assert read(file, examples=chosen, domains=["near"]).examples.domains == ["near"]
-    with refuses("examples: there is no domain with a benchmark 'far'; known: near, other"):
+    with refuses("examples: unknown domain with a benchmark 'far'; known: near, other"):
         read(file, examples={"detailed": {"far": ["fourier transform"]}})

@@ -29,7 +29,7 @@ def test_files_are_found_by_domain_and_name_and_the_expert_leads(tmp_path):
     ("names", "said"),
     [([], ["this folder is empty", "DOMAIN.NAME.csv"]),
      ([".hidden"], ["this folder is empty"]),
-     (["cs.IA.expert.csv"], ["cs.IA.expert.csv: there is no domain 'cs.IA'", "did you mean cs.AI?"]),
+     (["cs.IA.expert.csv"], ["cs.IA.expert.csv: unknown domain 'cs.IA'", "did you mean cs.AI?"]),
      (["cs.AI.expert.tsv"], ["cs.AI.expert.tsv is not named like a reference", "DOMAIN.NAME.jsonl"]),
      (["expert.csv"], ["expert.csv is not named like a reference"]),
      (["cs.AI.expert.csv", "cs.AI.expert.jsonl"],

@@ -55,7 +55,7 @@ def make_knowledge(apart, lows, values=None, highs=None, ceiling=5.92, models=NA
      ("abcd", ["ad", "bd", "cd"], f"Of four models, a, b and c {PREDICT}{ALIKE}"),
      ("abcd", ["ad", "bc"], "Of four models, a ranks first on Physics; b and c" + FROM_IT),
      ("abcd", [], "The four models are not significantly different on Physics; a ranks first."),
-     ("a", [], "a is the only model that was scored on Physics: its trimmed mean rank is 10."),
+     ("a", [], "a is the only model that was scored on Physics: its trimmed mean rank is 10.0."),
      ("", [], "No model has been ranked on Physics yet.")],
 )  # fmt: skip
 def test_the_answer_names_those_who_lead(models, apart, expected):
@@ -176,7 +176,7 @@ def test_without_intervals_the_answer_does_not_say_who_is_apart():
 def test_the_lead_has_its_interval():
     benchmark = make_benchmark(["ab", "ac", "ad"])
     (lead,) = explain(benchmark, "trimmed_mean", [benchmark])
-    text = "a has a trimmed mean rank of 10, b one of 20 (the difference lies between 1 and 9)."
+    text = "a has a trimmed mean rank of 10.0, b one of 20.0 (the difference lies between 1.0 and 9.0)."
     assert to_text(lead) == text
 
 

@@ -178,7 +178,22 @@ def test_words_of_the_first_screen_are_explained_before_they_are_used(browser, a
 def test_differences_have_the_digits_of_ranks(browser, address):
     browser.open(address)
     shown = browser.run("return [2573.04, -2573.04, 99.94, -6.7, 12, 0].map(Fathom.rank)")
-    assert shown == ["2,573", "-2,573", "99.9", "-6.7", "12", "0"]
+    assert shown == ["2,573", "-2,573", "99.9", "-6.7", "12.0", "0.0"]
+
+
+def test_a_model_has_one_name_all_over_the_page(browser, address):
+    browser.open(address)
+    tables = "return [...document.querySelectorAll(`%s`)].map(each => each.textContent)"
+    for place in (
+        "#ranking tbody th",
+        "#domains tbody th",
+        "#two option",
+        "#subfields th",
+        "#keywords button",
+    ):
+        said = browser.run(tables % place)
+        assert any("gamma adapted to fine-tuned" in each for each in said), place
+        assert not any("gamma+fine-tuned" in each for each in said), place
 
 
 def test_benchmark_statistic_and_models_are_chosen_and_kept(browser, address):
@@ -202,20 +217,22 @@ def test_analyses_are_charts_with_their_numbers_beneath(browser, address, width,
         )
         for part in ("multiple-choice", "layers", "tuning", "coverage")
     }
-    assert "gamma+fine-tuned 26.0 % as shipped, 0.0 % to 100.0 % over all" in told["multiple-choice"]
-    assert "alpha from 2,000 at layer 0 to 80 at layer 4" in told["layers"]
+    shares = "gamma adapted to fine-tuned 26.0 % as shipped, 0.0 % to 100.0 % over all"
+    assert shares in told["multiple-choice"]
+    assert "alpha from 2,000 at layer 0 to 80.0 at layer 4" in told["layers"]
     assert "best after it first: alpha 900 to 450; beta 840 to 510;" in told["tuning"]
     assert "of 4,000 sentences, 3,000 are covered; 1,000 gaps," in told["coverage"]
     drawn = browser.run(LETTERS)
-    assert {"As", "B", "C", "D", "ACD", "s", "gamma+fine-tuned"} <= set(drawn) and "+1" not in drawn
+    assert {"As", "B", "C", "D", "ACD", "s", "gamma adapted to fine-tuned"} <= set(drawn)
+    assert "+1" not in drawn
     rows = (
         "return [...document.querySelectorAll('#%s tbody tr')]"
         ".map((row) => [...row.cells].map((e) => e.textContent))"
     )
     answers = browser.run(rows % "multiple-choice")
-    assert ["gamma+fine-tuned", "right option at B", "100.0 %", "[94.0 %, 100.0 %]", "+75.0",
+    assert ["gamma adapted to fine-tuned", "right option at B", "100.0 %", "[94.0 %, 100.0 %]", "+75.0",
             "[+70.0, +80.0]"] in answers  # fmt: skip
-    assert ["gamma+fine-tuned", "the most likely letter", "favours letter B"] in answers
+    assert ["gamma adapted to fine-tuned", "the most likely letter", "favours letter B"] in answers
     assert browser.run(rows % "layers")[1][:2] == ["beta", "2,000"]
     assert browser.run(rows % "tuning")[0] == ["alpha", "900", "0.01", "450", "0.02", "3", "1"]
     assert ["gaps", "1,000"] in browser.run(rows % "coverage")

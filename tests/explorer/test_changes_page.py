@@ -40,7 +40,7 @@ def read_text(page) -> str:
 
 def test_the_page_says_what_changed(page):
     said = read_text(page)
-    assert "SmolLM2-135M became worse on physics, tf; 1 of 2 did not change significantly." in said
+    assert "SmolLM2-135M-Instruct became worse on physics, tf; 1 of 2 did not change significantly." in said
     assert "may" in said and "june" in said and "119 pairs of both runs" in said
     assert "gamma on physics, tf" in said and "parameters.corpus.source" in said
     (losses,) = re.findall(r"Lost most (.*?) Gained most: no keyword", said)

@@ -78,18 +78,21 @@ def test_panels_show_each_model_and_prompting(rows, tmp_path):
 def test_what_was_trained_is_drawn_over_what_it_comes_from(rows):
     own = [row for row in rows if row["set"] == "courses" and not row["template"]]
     with use_style():
-        figure = draw_radar(own, "courses", {"small+c.records": "small"})
+        figure = draw_radar(own, "courses", {"small+c.records": "small"}, {"c.records": "records of c"})
         apart = draw_radar(own, "courses", {})
     (axes,) = figure.axes
-    assert [line.get_label() for line in axes.lines] == ["plain", "rag", "plain, trained", "rag, trained"]
+    ways = ["question alone", "nearest records (RAG)"]
+    labels = [*ways, *(f"{each}, trained" for each in ways)]
+    assert [line.get_label() for line in axes.lines] == labels
     values = axes.lines[1].get_ydata()
     assert len(values) == len(SHOWN) + 1 and values[0] == values[-1] == pytest.approx(0.1)
     assert sum(map(isnan, axes.lines[0].get_ydata())) == 1  # the one that is undefined
-    assert axes.get_title() == "solid: small\ndashed: adapted to c.records"
+    assert axes.get_title() == "solid: small\ndashed: adapted to records of c"
     assert [axes.get_title() for axes in apart.axes] == ["small", "small adapted to c.records"]
     heading = " ".join(figure.get_suptitle().split())
     asked = next(row["questions"] for row in own if row["form"] == "binary")
-    assert heading.startswith("courses n: 2 models; ") and f"binary (memorise) {asked}, " in heading
+    assert heading.startswith("Questions about courses n: 2 models; ")
+    assert f"binary (memorise) {asked}, " in heading
 
 
 KINDS = {("open", "create"): 0, ("binary", "memorise"): 2, ("multiple-choice", "understand"): 4,
@@ -267,10 +270,11 @@ THRESHOLD_KINDS = (
 def threshold_rows(tmp_path) -> list[Row]:
     """Return the scores of two models; one of them lacks one."""
     found = []
-    for place, (where, model, kind) in enumerate(product(THRESHOLDS, ("small", "large"), THRESHOLD_KINDS)):
+    ways = (("small", "rag"), ("large", "rag"))
+    for place, (where, way, kind) in enumerate(product(THRESHOLDS, ways, THRESHOLD_KINDS)):
         value = "" if place == 0 else f"{0.02 * place:.6g}"
         ends = ("", "") if not value else (f"{0.02 * place - 0.01:.6g}", f"{0.02 * place + 0.03:.6g}")
-        found.append(("courses", *where, model, *kind, value, *ends, 20, 0))
+        found.append(("courses", *where, *way, *kind, value, *ends, 20, 0))
     found = type_rows(found, QUESTION_THRESHOLDS, tmp_path)
     return [*found, {**found[0], "set": "other"}]
 
@@ -279,6 +283,8 @@ def test_a_line_for_each_model_over_both_thresholds(threshold_rows, tmp_path):
     own = [row for row in threshold_rows if row["set"] == "courses"]
     with use_style():
         figure = draw_answer_thresholds(own, "courses", Summary())
+    assert "RAG" in figure.get_suptitle()
+    assert [axes.get_xlabel()[:4] for axes in figure.axes] == ["t_d:", "t_d:", "t_c:", "t_c:"]
     titles = [axes.get_title().split("\n") for axes in figure.axes]
     assert [kind for kind, _ in titles] == ["binary, memorise", "open, create"] * 2
     assert all(count.endswith(" questions") for _, count in titles)

@@ -5,11 +5,18 @@ import json
 import polars as pl
 import pytest
 from tests.programs import run_program
-from tests.tables import read_delimited, write_delimited
+from tests.tables import fill_table, read_delimited, write_delimited
 
 from fathom.config.examples import Examples
 from fathom.errors import InputError
-from fathom.figures.example_tables import list_keywords, list_pairs, list_terms, read_examples, render_page
+from fathom.figures.example_tables import (
+    list_benchmarks,
+    list_keywords,
+    list_pairs,
+    list_terms,
+    read_examples,
+    render_page,
+)
 from fathom.io.contracts.benchmark import (
     EXAMPLE_BENCHMARKS,
     EXAMPLE_KEYWORDS,
@@ -17,6 +24,7 @@ from fathom.io.contracts.benchmark import (
     EXAMPLE_VOCABULARIES,
     PAIRS,
 )
+from fathom.io.contracts.questions import QUESTIONS
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.tables import make_empty_table, write_table
 
@@ -68,9 +76,9 @@ def test_the_first_keywords_with_terms_and_pairs_are_shown_in_detail(files):
     assert found.detailed == ["tree search", "reward", "planning"]
     assert list(found.tokens) == ["one, same", "other"]
     rows = list_terms([found])
-    lists = ["tf"] * 10 + ["tfidf"] * 10 + ["tokens of one, same"] * 15 + ["tokens of other"] * 15
+    lists = ["TF"] * 10 + ["TF-IDF"] * 10 + ["tokens of one, same"] * 15 + ["tokens of other"] * 15
     assert [row[2] for row in rows if row[1] == "reward"] == lists
-    assert rows[0] == ("ai", "tree search", "tf", 1, "tf0") and rows[-1][-1] == "y14"
+    assert rows[0] == ("ai", "tree search", "TF", 1, "tf0") and rows[-1][-1] == "y14"
     pairs = list_pairs([found])
     assert [(row[1], row[3]) for row in pairs[::3]] == [
         *(("tf", name) for name in found.detailed), *(("tfidf", name) for name in found.detailed),
@@ -112,7 +120,8 @@ def test_the_page_has_domains_beside_each_other_and_text_as_it_is(files, tmp_pat
     short = tmp_path / "short.tsv"
     write_delimited(short, ("keyword", "documents"), [("law", 3)], "\t")
     files["domains"].append(("law", "", short))
-    page = render_page(read_examples(**files, references={"ai": {"reference": "claude"}}))
+    examples = read_examples(**files, references={"ai": {"reference": "claude"}})
+    page = render_page(examples, list_benchmarks(examples))
     assert "| A\\_I | claude | completion | 20 | 4 | 5 | 1 |" in page and "| claude | a | " in page
     lines = page.splitlines()
     assert "| A\\_I | law |" in lines and "| tree search \\(40\\) | law \\(3\\) |" in lines
@@ -129,7 +138,17 @@ def test_the_program_writes_a_page_and_four_tables(files, tmp_path):
     out = {name: tmp_path / f"out-{name}.csv" for name in ("keywords", "terms", "chosen", "benchmarks")}
     names = [word for name, path in out.items() for word in (f"--{name}", path)]
     options += ["--references", json.dumps({"ai": {"reference": "claude"}})]
-    options += ["--settings", json.dumps({"keywords": {"ai": ["policy", "lost", "gone"]}})]
+    chunks = [["r1", "r2"], ["r2"], []]
+    questions = fill_table(
+        QUESTIONS, question_id=["a", "b", "c"], form=["open", "binary", "binary"], chunks=chunks
+    )
+    write_table(tmp_path / "q.parquet", questions, QUESTIONS)
+    options += [
+        "--questions",
+        f"staff={tmp_path / 'q.parquet'}",
+        "--settings",
+        json.dumps({"keywords": {"ai": ["policy", "lost", "gone"]}}),
+    ]
     done = run_program("write_examples", *options, *names, "--page", tmp_path / "page.md")
     assert "ai: 2 of 3 names of examples.keywords are not in this run, left out: lost, gone" in done.stderr
     assert read_delimited(out["keywords"], ",", EXAMPLE_KEYWORDS.names)[0]["keyword"] == "policy"
@@ -137,16 +156,19 @@ def test_the_program_writes_a_page_and_four_tables(files, tmp_path):
         "keywords": (EXAMPLE_KEYWORDS.names, 10),
         "terms": (EXAMPLE_VOCABULARIES.names, 150),
         "chosen": (EXAMPLE_PAIRS.names, 27),
-        "benchmarks": (EXAMPLE_BENCHMARKS.names, 3),
+        "benchmarks": (EXAMPLE_BENCHMARKS.names, 4),
     }
     for name, (columns, rows) in sizes.items():
         assert len(read_delimited(out[name], ",", columns)) == rows, name
-    line = read_delimited(out["benchmarks"], ",", EXAMPLE_BENCHMARKS.names)[2]
+    *_, line, own = read_delimited(out["benchmarks"], ",", EXAMPLE_BENCHMARKS.names)
+    asked = ["staff", "questions about staff", "", "questions", "binary, open", "3", "", "", "2"]
+    assert list(own.values()) == asked
     # five pairs of each of four categories, of one document
     assert list(line.values()) == ["ai", "A_I", "reference", "claude", "completion", "20", "4", "5", "1"]
     names = {row["benchmark"] for row in read_delimited(out["chosen"], ",", EXAMPLE_PAIRS.names)}
     assert names == {"TF", "TF-IDF", "claude"}
-    assert (tmp_path / "page.md").read_text().startswith("# Examples")
+    page = (tmp_path / "page.md").read_text()
+    assert page.startswith("# Examples") and f"| {' | '.join([asked[1], *asked[3:]])} |" in page
 
 
 def test_a_damaged_table_of_keywords_is_refused(files, tmp_path):

@@ -88,9 +88,13 @@ def test_more_fluent_models_stand_on_the_right_with_short_names_and_many_are_num
 
     names = ["Smol-1B-Instruct-Q4_1", "Smol-1B-Instruct-Q4_1+law", "toy"]
     with use_style():
-        (axes,) = draw_fluency([make(name, place) for place, name in enumerate(names)], "t").axes
+        (axes,) = draw_fluency(
+            [make(name, place) for place, name in enumerate(names)], "t", titles={"law": "The law"}
+        ).axes
     assert axes.get_xlim()[0] > axes.get_xlim()[1]
-    assert {text.get_text() for text in axes.texts} == {"Smol-1B", "Smol-1B adapted to law", "toy"}
+    assert {" ".join(text.get_text().split()) for text in axes.texts} == {
+        *("Smol-1B-Instruct", "Smol-1B-Instruct adapted to The law", "toy")
+    }
     filled = [line.get_markerfacecolor() != "white" for line in axes.lines if line.get_marker() == "o"]
     assert filled == [False, False, False]
     with use_style():

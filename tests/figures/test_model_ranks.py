@@ -19,12 +19,12 @@ from tests.figures.rank_summaries import (
 from tests.programs import STATISTICS, run_program
 from tests.tables import read_delimited
 
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import clean_name, shorten_names
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
 from fathom.figures.model_ranks import ModelRanks, read_model_ranks, select_domain
 from fathom.figures.rank_table import describe_run
-from fathom.figures.style import clean_name, use_style, wrap_name
+from fathom.figures.style import use_style, wrap_name
 from fathom.io.contracts.statistics import DATES
 from fathom.io.delimited import write_rows
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, Statistic
@@ -342,7 +342,7 @@ def test_models_stand_by_their_last_day_and_nothing_is_cut(table, tmp_path):
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == [
         "gpt2-xl\n2017-12-31: 0 and 1,600 pairs",
-        "Llama-3.1-8B\n2023-12-31: 400 and 1,200 pairs",
+        "Llama-3.1-8B-Instruct\n2023-12-31: 400 and 1,200 pairs",
     ]
     marks = [tuple(line.get_xdata()) for line in axes.lines if line.get_marker() in ("o", "s")]
     assert marks == [(80,), (120, 400)]

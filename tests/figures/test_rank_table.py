@@ -8,9 +8,9 @@ from tests.programs import run_command
 from tests.refusals import refuses
 from tests.tables import fill_table, read_delimited
 
+from fathom.config.short_names import clean_name
 from fathom.figures.model_ranks import read_model_ranks
 from fathom.figures.rank_table import describe_run
-from fathom.figures.style import clean_name
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.statistics import GROUPS, SUMMARY
 from fathom.io.delimited import write_rows

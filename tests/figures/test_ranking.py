@@ -25,6 +25,7 @@ from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import use_style
 from fathom.io.contracts.ranking import AGREEMENT, FORECAST, PAIRWISE, PREPARATION
 from fathom.io.delimited import read_rows, write_rows
+from fathom.io.files import write_json
 from fathom.models.registry import read_registry
 from fathom.planning.plans import merge_configuration
 from fathom.ranking.resampled_scores import PLAIN
@@ -309,12 +310,12 @@ def test_tables_list_categories_families_corpora_and_compute(full, bare, tmp_pat
     assert read_delimited(tmp_path / bare.name / "compute.csv", ",") == []
 
 
-def _tabulate_chosen(folder, out, **wanted):
+def _tabulate_chosen(folder, out, *more, **wanted):
     """Return the table of chosen models' scores on corpora, and the page."""
     options = [f"--{name}={out / name}.csv" for name in ("categories", "families", "corpora", "compute")]
     settings = RankingSettings(ranking=Ranking(corpus_table=CorpusTable(**wanted)))
     _run("write_ranking_tables", "--tables", folder, "--page", out / "tables.md", *options,
-         "--chosen", out / "chosen.csv", "--settings", settings.model_dump_json())  # fmt: skip
+         "--chosen", out / "chosen.csv", "--settings", settings.model_dump_json(), *more)  # fmt: skip
     return read_delimited(out / "chosen.csv", ","), (out / "tables.md").read_text()
 
 
@@ -323,20 +324,23 @@ def test_chosen_models_have_a_table_of_their_scores_on_corpora(tmp_path):
     named = [replace(each, name=f"owner/{each.name}", title=each.name.upper()) for each in table.models]
     table.scores[1, 5, 4] = np.nan
     folder = _compare(tmp_path, replace(table, models=tuple(named)))
+    write_json(tmp_path / "metadata.json", {"model_rename": {"owner/absent": "Absent-2B", "x/m5": "no"}})
     rows, page = _tabulate_chosen(
-        folder, tmp_path, models=["m5", "owner/m2", "absent"], corpora=["text_1", "text_0"], condition="after"
-    )
+        folder, tmp_path, "--metadata", tmp_path / "metadata.json", corpora=["text_1", "text_0"],
+        models=["m5", "owner/m2", "absent", "o/t"], condition="after",
+    )  # fmt: skip
     assert rows == [
         {"model": "M5", "Text 1": "", "Text 0": f"{table.scores[1, 5, 3]:.3f}"},
         {"model": "M2", "Text 1": f"{table.scores[1, 2, 4]:.3f}", "Text 0": f"{table.scores[1, 2, 3]:.3f}"},
-        {"model": "absent", "Text 1": "", "Text 0": ""},
+        {"model": "Absent-2B", "Text 1": "", "Text 0": ""},
+        {"model": "o/t", "Text 1": "", "Text 0": ""},
     ]
     assert "## Scores of chosen models on corpora, after\n" in page
     # by default the first condition, and every corpus
     rows, _ = _tabulate_chosen(folder, tmp_path, models=["m0"])
     assert rows == [{"model": "M0"} | {f"Text {n}": f"{table.scores[0, 0, 3 + n]:.3f}" for n in (0, 1)}]
     for wanted, key, known in (({"corpora": ["task_00"]}, "corpora", "text_0, text_1"),
-                               ({"condition": "later"}, "condition", "before, after")):  # fmt: skip
+                               ({"condition": "zz"}, "condition", "after, before")):  # fmt: skip
         with refuses(f"ranking.corpus_table.{key}", f"known: {known}"):
             _tabulate_chosen(folder, tmp_path, models=["m0"], **wanted)
 

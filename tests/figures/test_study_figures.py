@@ -34,6 +34,7 @@ from fathom.io.contracts.studies import (
     CLAIMS,
     CONTRASTS,
     CONTROLS,
+    EXTREMES,
     FOLLOWING,
     TARGET_CHANGES,
 )
@@ -217,6 +218,7 @@ def tables(tmp_path_factory):
         "--domain", "learning", "--phrase", "machine learning",
         "--settings", json.dumps({"summary": {"rounds": 100}}), "--targets", folder / "changes.parquet",
         "--groups", folder / "groups.csv", "--extremes", folder / "extremes.csv",
+        "--titles", json.dumps({"learning": "Learning"}), "--references", json.dumps({"tf": "claude"}),
     )  # fmt: skip
     return folder
 
@@ -236,7 +238,8 @@ def test_the_program_writes_targets_contrast_and_extremes(tables):
     (row,) = read_delimited(tables / "groups.csv", ",", ("d", "top", "bottom", "targets", "keywords"))
     assert float(row["top"]) > float(row["bottom"]) and float(row["d"]) > 1
     assert (row["targets"], row["in_group"], row["keywords"], row["pairs"]) == ("12", "3", "5", "60")
-    rows = read_delimited(tables / "extremes.csv", ",", ("place", "best", "worst"))
+    rows = read_delimited(tables / "extremes.csv", ",", EXTREMES.names)
+    assert [*rows[0].values()][:3] == ["claude", "base adapted to Learning", "base"]
     assert [row["place"] for row in rows] == ["1", "2", "3", "4", "5", "6"]
     assert {row["best"] for row in rows} == set(NEAR) and {row["worst"] for row in rows} == set(WORDS[6:])
 

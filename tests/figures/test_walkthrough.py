@@ -33,7 +33,7 @@ def test_blocks_are_filled_anew_and_the_text_around_them_stays(monkeypatch):
     filled = fill_page(page, walk, "p.md")
     assert filled == "before\n\n<!-- run: pairs -->\n\n| physics |\n\n<!-- end -->\n\nafter\n"
     assert fill_page(filled, walk, "p.md") == filled
-    with pytest.raises(InputError, match="there is no block 'pears'"):
+    with pytest.raises(InputError, match="unknown block 'pears'"):
         fill_page(page.replace("pairs", "pears"), walk, "p.md")
 
 

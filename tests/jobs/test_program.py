@@ -185,7 +185,7 @@ def test_wrong_arguments(tmp_path):
 def test_settings_are_checked():
     assert read_settings('{"min_cosine": 0.4}', Matches).min_cosine == 0.4
     for text, message in (("{", "--settings: not valid JSON"),
-                          ('{"min_cosin": 1}', "unknown key min_cosin, did you mean min_cosine?"),
+                          ('{"min_cosin": 1}', "unknown key 'min_cosin'; did you mean min_cosine?"),
                           ('{"min_cosine": 7}', "min_cosine = 7"),
                           ("[]", "--settings")):  # fmt: skip
         with refuses(message):

@@ -82,8 +82,8 @@ def test_samples_of_inspect_that_are_invalid_or_scored_in_words_are_left_out(ins
     (tmp_path / "a.json").write_text(json.dumps(log))
     items, notes = read_logs([tmp_path / "a.json"])
     count = len(log["samples"])
-    assert any("1 samples marked invalid (the first: " in note and "sample 1)" in note for note in notes)
-    assert any("1 values of match" in note for note in notes)
+    assert any("1 sample marked invalid (the first: " in note and "sample 1)" in note for note in notes)
+    assert any("1 value of match" in note for note in notes)
     assert len({sample["id"] for sample in log["samples"]}) == 3 and count == 6
     assert len(items.filter(metric="match")) == 3  # each has another epoch that counts
 
@@ -119,8 +119,8 @@ def test_samples_of_inspect_tell_options_and_why_they_do_not_count(inspect_logs,
     assert (shown["target"], shown["options"]) == ("2; two", 3)
     assert shown["prompt"].startswith("... ") and shown["prompt"].endswith("word end?")
     assert set(items.filter(item="item 4")["options"]) == {0}
-    for reason in ("1 samples that ended in an error", "1 samples without a score", "1 values of match, ",
-                   "1 evaluation that did not reach its end (status 'cancelled')"):  # fmt: skip
+    for reason in ("1 sample that ended in an error", "1 sample without a score", "1 value of match, ",
+                   "1 evaluation cut short (status 'cancelled')"):  # fmt: skip
         assert [note for note in notes if note.startswith(f"Left out: {reason}")], reason
 
 

@@ -216,6 +216,8 @@ def test_rows_that_a_program_left_open_are_counted(tmp_path, name):
     items, notes = read_logs([tmp_path])
     assert items.sort("model", "item").select("model", "item").rows() == [("a", "2"), ("b", "2"), ("b", "3")]
     assert any("3 rows without a score" in note and "line 2" in note for note in notes)
+    (tmp_path / name).write_text("model,item,score\na,1,\na,2,1\nb,2,0\n")
+    assert any("1 row without a score" in note for note in read_logs([tmp_path]).notes)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,7 @@ def test_what_is_no_sample_is_named_with_its_line(tmp_path, changed, parts):
     ("changed", "reason"),
     [({"acc": None}, "acc: 'None' is no finite number"), ({"acc": float("nan")}, "acc: 'nan' is no"),
      ({"acc": float("inf")}, "acc: 'inf' is no finite number"), ({"acc": 10**400}, "is no finite number"),
-     ({"acc": ["D", "G"]}, "values of acc"),
+     ({"acc": ["D", "G"]}, "1 value of acc"),
      ({"metrics": ["bypass"], "bypass": 999}, "--predict_only")],
     ids=["None", "NaN", "Infinity", "large", "list", "placeholder"],
 )  # fmt: skip

@@ -57,7 +57,7 @@ def test_files_lie_in_a_folder_or_on_the_hub(tmp_path):
      ({"questions": {"x": {"hub": "a/b"}}}, "revision belongs to hub"),
      ({"questions": {"x": {"folder": "f"}}, "chat_factors": ["examples"]}, "no examples are shown in a chat"),
      ({"questions": {"x": {"folder": "f"}}, "models": ["gtp2"]},
-      "choices.models.0: there is no scored model 'gtp2'"),
+      "choices.models.0: unknown scored model 'gtp2'"),
      ({"questions": {"x": {"folder": "f"}}, "ways": ["letter", "letter"]}, "letter is named twice")],
 )  # fmt: skip
 def test_bad_settings_are_named(choices, message):

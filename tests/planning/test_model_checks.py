@@ -21,16 +21,16 @@ def make_config(**changes):
 @pytest.mark.parametrize(
     ("changes", "messages"),
     [({"models": {"score": ["gpt2", "gtp2"]}},
-      ["models.score.1 = 'gtp2': there is no such model, did you mean gpt2?"]),
+      ["models.score.1: unknown model 'gtp2'; did you mean gpt2?"]),
      ({"models": {"train": {"mini": {"domain": "law"}}, "adapt": [{"base": "mm", "paths": [["law"]]}]}},
-      ["models.adapt.0.base = 'mm': there is no such model"]),
+      ["models.adapt.0.base: unknown model 'mm'"]),
      ({"models": {"train": {"mini": {"domain": "law"}}, "score": ["mini+lwa"],
                   "adapt": [{"base": "minu", "paths": [["law"]]}]}},
-      ["models.score.0 = 'mini+lwa': there is no such model, did you mean minu+law?",
-       "models.adapt.0.base = 'minu': there is no such model, did you mean mini?"]),
-     ({"models": {"score": ["yi-6"]}}, ["models.score.0 = 'yi-6': several models fit: Yi-6B or Yi-6B-Chat"]),
-     ({"pairs": {"tokenizer": "zz"}}, ["pairs.tokenizer = 'zz': there is no such model, known: ", "more"]),
-     ({"models": {"score": ["gpt2@chat"]}}, ["models.score.0 = 'gpt2@chat': gpt2 is not a chat model"])],
+      ["models.score.0: unknown model 'mini+lwa'; did you mean minu+law?",
+       "models.adapt.0.base: unknown model 'minu'; did you mean mini?"]),
+     ({"models": {"score": ["yi-6"]}}, ["models.score.0: several models fit 'yi-6': Yi-6B or Yi-6B-Chat"]),
+     ({"pairs": {"tokenizer": "zz"}}, ["pairs.tokenizer: unknown model 'zz'; known: ", "more"]),
+     ({"models": {"score": ["gpt2@chat"]}}, ["models.score.0: 'gpt2' is not a chat model"])],
 )  # fmt: skip
 def test_an_unknown_model_is_named_with_its_key_its_file_and_the_nearest_name(changes, messages):
     with refuses("my.yaml: ", *messages, "Hint: ", "models.train"):
@@ -40,7 +40,7 @@ def test_an_unknown_model_is_named_with_its_key_its_file_and_the_nearest_name(ch
 def test_what_is_followed_is_in_the_table_and_has_seen_known_tokens():
     follow = {"olmo": ["OLMo-2-1124-7B-step150", "OLMo-2-1124-7B-step151"], "gpt2": ["gpt2", "Qwen2-7B"]}
     with refuses(
-        "models.follow.olmo.1 = 'OLMo-2-1124-7B-step151': there is no such row, did you mean OLMo-2-1124",
+        "models.follow.olmo.1: unknown model 'OLMo-2-1124-7B-step151'; did you mean OLMo-2-1124",
         "models.follow.gpt2.0 = 'gpt2': its row lacks the tokens that it has seen; fill in column",
     ) as caught:
         check_models(make_config(models={"follow": follow}), REGISTRY, "my.yaml")

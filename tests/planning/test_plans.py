@@ -117,7 +117,7 @@ def test_files_and_values_are_merged_as_snakemake_does(tmp_path, monkeypatch):
 
 
 def test_bad_configuration_is_named_without_a_traceback(dump):
-    for arguments, message in ((["--config", "keywrods={}"], "keywrods, did you mean keywords?"),
+    for arguments, message in ((["--config", "keywrods={}"], "keywrods'; did you mean keywords?"),
                                (["--config", "nothing"], "--config nothing"),
                                (["--configfile", "no.yaml"], "no.yaml"),
                                (["no_such_target"], "MissingRuleException")):  # fmt: skip

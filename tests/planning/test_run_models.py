@@ -143,7 +143,7 @@ def test_names_of_rows_and_of_trained_models_need_no_table_of_the_run(asked, tmp
 
 
 def test_names_that_fit_nothing_are_refused_with_their_key(tmp_path):
-    with refuses("my.yaml", "models.score.0 = 'gtp2': there is no such model, did you mean gpt2?"):
+    with refuses("my.yaml", "models.score.0: unknown model 'gtp2'; did you mean gpt2?"):
         check(models={"score": ["gtp2"]})
     with refuses("models.adapt.0.base", "there is no folder or GGUF file ./none"):
         check(models={"adapt": [{"base": "./none", "paths": [["near"]]}]})

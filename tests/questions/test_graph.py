@@ -110,8 +110,8 @@ def test_templates_that_are_shipped_are_right_and_of_all_levels(name):
      ({"text": "Who teaches {course} in {term}?"}, r"\?term is missing"),
      ({"ask": "ASK { :x :lecturers ?person }"}, r"\?course is missing"),
      ({"select": "SELECT ?course { ?course :lecturers ?person }"}, r"\?person is missing"),
-     ({"form": "open"}, "form = 'open'"),
-     ({"levle": "apply"}, "unknown key templates.who.levle")],
+     ({"form": "open"}, "unknown form 'open'"),
+     ({"levle": "apply"}, "unknown key 'templates.who.levle'")],
 )  # fmt: skip
 def test_wrong_templates_are_refused(tmp_path, changes, what):
     with pytest.raises(InputError, match=what) as error:

@@ -184,6 +184,7 @@ def test_scores_are_those_of_the_questions_of_each_threshold(files, varied):
         "courses", Varied(varied.questions, varied.map, corpora), [("one", answers)], Summary(rounds=20)
     )
     table = pl.DataFrame(rows, QUESTION_THRESHOLDS.names, orient="row")
+    assert set(table["prompting"]) == {"rag"}
     of_questions = table.filter(parameter="t_d", metric="accuracy")
     assert of_questions["threshold"].unique(maintain_order=True).to_list() == ["0.2", "0.6", "0.9"]
     asked = set(answers["question_id"])

@@ -166,7 +166,7 @@ def test_missing_standard_errors_are_no_error(write_scores):
 def test_examples_must_fit_the_scores(write_scores):
     folder = write_scores("s.csv", HEADER, LINES)
     write_scores("s_examples/z.csv", ("example", "m1"), [(1, 1)])
-    refuse(folder, "there is no benchmark 'z'")
+    refuse(folder, "unknown benchmark 'z'")
     (folder / "s_examples" / "z.csv").unlink()
     write_scores("s_examples/a.csv", ("example", "m1", "m2", "m3", "m9"), [(1, 1, 1, 1, 1)] * 2)
     refuse(folder, "models that are unknown: m9, missing: m4")
@@ -309,6 +309,18 @@ def test_ranks_are_tasks_text_is_a_corpus_and_low_is_good(run):
     assert table.oriented()[0, :, 0].argmax() == 1
     assert table.errors[0, 0, 0] == pytest.approx(4 / (2 * 1.959964), abs=1e-6)
     assert np.isnan(table.errors[0, :, 2]).all()
+
+
+def test_models_and_benchmarks_of_a_run_have_the_names_that_people_read(run):
+    settings = RankingSettings(ranking=Ranking(categories=["law"]))
+    named = {"law": {"tfidf": "claude"}}
+    table = collect_run(*run, settings, {"gpt2": GPT2}, {"law": "The law"}, named)
+    assert [each.title for each in table.models] == ["gpt2", "gpt2 adapted to The law", "own"]
+    assert [each.title for each in table.benchmarks] == [
+        *("The law: TF", "The law: claude", "The law: held-out text")
+    ]
+    assert {each.category for each in table.benchmarks} == {"The law"}
+    assert [each.name for each in table.benchmarks] == ["law.tf", "law.tfidf", "law.text"]
 
 
 def test_what_leads_ranks_the_models(run):

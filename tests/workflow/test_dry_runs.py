@@ -319,9 +319,9 @@ def test_planning_never_imports_torch():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["keywords={cuont: 3}"], "--config: unknown key keywords.cuont, did you mean count?"),
+    [(["keywords={cuont: 3}"], "--config: unknown key 'keywords.cuont'; did you mean count?"),
      (["corpus={source: arxiv}", "dump=no/such/folder"], "dump = no/such/folder: there is no such folder"),
-     (["models={score: [gtp2]}"], "models.score.0 = 'gtp2': there is no such model, did you mean gpt2?"),
+     (["models={score: [gtp2]}"], "models.score.0: unknown model 'gtp2'; did you mean gpt2?"),
      (["corpus={source: jsonl}"], "corpus.files: no input files are given")],
 )  # fmt: skip
 def test_bad_configuration_stops_before_any_job(arguments, message):

@@ -159,7 +159,7 @@ def test_a_workflow_in_a_git_repository_is_copied_whole(folder):
 
 @pytest.mark.parametrize(
     ("value", "message", "hint"),
-    [("keywrods={}", "unknown key keywrods, did you mean keywords?", "config/README.md lists every key"),
+    [("keywrods={}", "unknown key 'keywrods'; did you mean keywords?", "config/README.md lists every key"),
      ("corpus={source: jsonl, files: [no]}", "no: there is no such file or folder", "check corpus.files")],
 )  # fmt: skip
 def test_a_wrong_configuration_has_the_last_word(folder, value, message, hint):

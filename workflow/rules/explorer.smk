@@ -33,6 +33,7 @@ rule write_explorer:
             models=OUTPUTS.shown_models,
             benchmarks=["/".join(place) for place in OUTPUTS.scored_benchmarks],
             left_out=RUN.left_out,
+            titles=CONFIG.titles,
         ),
     shell:
         CALL

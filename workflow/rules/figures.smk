@@ -54,6 +54,11 @@ rule write_ranking_tables:
     input:
         table=SCORE_TABLE,
         means=paths.RANKING.of(table="means"),
+        metadata=[
+            jobs.outside(file)
+            for file in INPUTS.score_files
+            if Path(file).name == "metadata.json"
+        ],
     output:
         page=paths.RANKING_PAGE,
         categories=paths.RANKING.of(table="table-categories"),
@@ -92,6 +97,7 @@ rule write_examples:
         tokens=paths.TOKEN_LISTS.of_each(
             product(CONFIG.benchmark_domains, RUN.comparing.tokenizers)
         ),
+        questions=paths.QUESTIONS.of_each(zip(CONFIG.coverage.questions)),
     output:
         page=paths.EXAMPLES,
         keywords=paths.EXAMPLE_TABLE.of(table="keywords"),
@@ -112,9 +118,7 @@ rule write_examples:
         **program(
             "write_examples",
             titles=[title for _, title in RUN.comparing.titles],
-            references={
-                name: dict(CONFIG.name_references(name)) for name in CONFIG.references
-            },
+            references=CONFIG.reference_names,
             settings=settings.of_examples(),
         ),
     shell:

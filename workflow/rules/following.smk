@@ -122,6 +122,8 @@ rule compare_targets:
             "compare_targets",
             phrase=jobs.find_phrase,
             compared=list(CONFIG.compared_models.items()),
+            titles=CONFIG.titles,
+            references=lambda wildcards: CONFIG.reference_names.get(wildcards.domain),
             settings=settings.of("embedding", "summary", targets={"share", "listed"}),
         ),
     shell:

@@ -62,7 +62,12 @@ else:
             mem_mb=grow(2000),
             runtime=minutes(20),
         params:
-            **program("collect_run_scores", table=folder_of("table")),
+            **program(
+                "collect_run_scores",
+                table=folder_of("table"),
+                titles=CONFIG.titles,
+                references=CONFIG.reference_names,
+            ),
         shell:
             CALL
 

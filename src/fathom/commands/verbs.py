@@ -3,7 +3,7 @@
 import argparse
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathom.io.names import show_text
 from fathom.jobs.program import add_log
@@ -21,6 +21,14 @@ class VerbParser(argparse.ArgumentParser):
         """Return the help, with each example on its own line."""
         lines = ["", "examples:", *(f"  {each}" for each in self.examples), ""] if self.examples else []
         return super().format_help() + "\n".join(lines)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is none of the choices in the words that configurations are refused in."""
+        from fathom.config.section import describe_unknown
+
+        if action.choices is not None and value not in action.choices:
+            kind = str(action.metavar or action.dest).lower()
+            raise argparse.ArgumentError(action, describe_unknown(kind, str(value), [*action.choices]))
 
     def error(self, message: str) -> NoReturn:
         """End the program with a message that hides secrets in what was typed."""

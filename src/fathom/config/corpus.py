@@ -223,6 +223,9 @@ class TextSource(Section):
     valid: Share = Field(
         0.02, description="share of documents to validate training on, drawn by a hash of their text"
     )
+    title: Title = Field(
+        "", description="title of the domain in figures; empty: that under `domains`, or its name"
+    )
 
     @model_validator(mode="after")
     def _say_where(self) -> Self:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fathom.config.section import find_slip, suggest
+from fathom.config.section import find_slip, refuse_unknown
 from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
 
@@ -97,10 +97,8 @@ def _check_names(key: str, names: list[Any]) -> None:
 def _choose_domains(names: list[str], known: Mapping[str, Any]) -> dict[str, Any]:
     """Return the files' domains, with a benchmark if asked for, then the categories."""
     for name in names:
-        if name not in known and (near := find_slip(name, known)):
-            raise InputError(
-                f"there is no domain {name!r}", "--config domains=[...]", f"did you mean {near}?"
-            )
+        if name not in known and find_slip(name, known):
+            raise refuse_unknown("domain", name, known, "--config domains=[...]")
     sections = {
         name: {**section, "benchmark": name in names} if isinstance(section, Mapping) else section
         for name, section in known.items()
@@ -158,7 +156,7 @@ def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str
         if not (path.is_file() and path.suffix in _ENDINGS and domain and name):
             raise InputError(f"{path.name} is not named like a reference", where, _LAYOUT)
         if domain not in domains:
-            raise InputError(f"{path.name}: there is no domain {domain!r}", where, suggest(domain, domains))
+            raise refuse_unknown("domain", domain, domains, f"{where}, {path.name}")
         named = found.setdefault(domain, {})
         if name in named:
             raise InputError(

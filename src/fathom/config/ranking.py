@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from fathom.config.scoring import Summary
-from fathom.config.section import Name, Positive, Section, Text, Title, find_repeated
+from fathom.config.section import Name, Positive, Section, Text, Title, describe_unknown, find_repeated
 
 
 class ScoreFile(Section):
@@ -78,11 +78,11 @@ class Ranking(Section):
             raise ValueError(f"conditions: duplicate name {', '.join(twice)}")
         condition = self.corpus_table.condition
         if condition and names and condition not in names:
-            raise ValueError(f"corpus_table.condition = {condition!r}: known: {', '.join(names)}")
+            raise ValueError(f"corpus_table.condition: {describe_unknown('condition', condition, names)}")
         if len(self.aligned) == 1 or len(set(self.aligned)) < len(self.aligned):
             raise ValueError(f"aligned = {self.aligned}: give two different benchmarks, or none")
         if self.one_family and self.families and self.one_family not in self.families:
-            raise ValueError(f"one_family = {self.one_family!r}: known: {', '.join(self.families)}")
+            raise ValueError(f"one_family: {describe_unknown('family', self.one_family, self.families)}")
         return self
 
 

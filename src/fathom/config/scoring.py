@@ -47,7 +47,7 @@ class Perplexity(Section):
     texts: dict[Name, TextSource] = Field(
         {},
         description="text to score in place of the corpus's held-out documents, by domain, such as the test "
-        "part of M2D2 [BeyondBenchmarks, Sec. 2.11]; `valid` has no effect here",
+        "part of M2D2 [BeyondBenchmarks, Sec. 2.11]; `valid` and `title` have no effect here",
     )
 
     @model_validator(mode="after")

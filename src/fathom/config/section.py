@@ -85,6 +85,22 @@ class Section(BaseModel):
         return value
 
 
+def describe_unknown(kind: str, name: str, known: Collection[str]) -> str:
+    """Return the one sentence on a wrong name: what it should be the name of, and a hint.
+
+    Examples
+    --------
+    >>> describe_unknown("domain", "fra", ["far", "near"])
+    "unknown domain 'fra'; did you mean far?"
+    """
+    return f"unknown {kind} {name!r}; {suggest(name, known)}"
+
+
+def refuse_unknown(kind: str, name: str, known: Collection[str], where: str) -> InputError:
+    """Return the error for a wrong name, in the words of :func:`describe_unknown`."""
+    return InputError(f"unknown {kind} {name!r}", where, suggest(name, known))
+
+
 def suggest(name: str, known: Collection[str]) -> str:
     """Return a hint for a wrong name: the nearest known name, or the first known ones."""
     near = difflib.get_close_matches(name, known, n=1)
@@ -136,12 +152,11 @@ def describe_errors(error: ValidationError, model: type[BaseModel]) -> str:
 def _describe(problem: Any, model: type[BaseModel]) -> str:
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        known, last = list(_known_keys(model, problem["loc"][:-1])), str(problem["loc"][-1])
-        if RENAMED.get(last) in known:
-            return f"key {key} is called {RENAMED[last]} now"
-        if last in GONE:
-            return f"key {key} is gone: {GONE[last]}"
-        return f"unknown key {key}, {suggest(last, known)}"
+        return _describe_key(key, str(problem["loc"][-1]), list(_known_keys(model, problem["loc"][:-1])))
+    if problem["type"] == "literal_error":
+        kind = next(part for part in reversed(problem["loc"]) if isinstance(part, str) and "[" not in part)
+        known = re.findall(r"'(.*?)'", problem["ctx"]["expected"])
+        return f"{key}: {describe_unknown(kind, str(problem['input']), known)}"
     if problem["type"] == "missing":
         return f"key {key} is missing"
     empty = problem["type"] == "string_too_short"
@@ -149,6 +164,15 @@ def _describe(problem: Any, model: type[BaseModel]) -> str:
     if problem["type"] == "value_error":  # of a section, or of the whole, whose messages name the key
         return f"{key}: {message}" if key else message
     return f"{key} = {problem['input']!r}: {message}"
+
+
+def _describe_key(key: str, last: str, known: Collection[str]) -> str:
+    """Return what is wrong with a key that no section has; `last` is its last part."""
+    if RENAMED.get(last) in known:
+        return f"key {key} is called {RENAMED[last]} now"
+    if last in GONE:
+        return f"key {key} is gone: {GONE[last]}"
+    return f"unknown key {key!r}; {suggest(last, known)}"
 
 
 def _known_keys(model: type[BaseModel], location: tuple[Any, ...]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from fathom.config.adapter import Adapter
 from fathom.config.benchmark import Variant
-from fathom.config.section import Name, Positive, Section, Text, find_repeated
+from fathom.config.section import Name, Positive, Section, Text, describe_unknown, find_repeated
 
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
 Criterion = Metric | Literal["loss"]
@@ -84,8 +84,8 @@ class Task(Section):
             "harness": ("acc", "acc_norm", "mcc", "exact_match"),
         }
         if self.metric is not None and self.metric not in allowed[self.kind]:
-            known = ", ".join(allowed[self.kind])
-            raise ValueError(f"a task of kind {self.kind} has no metric {self.metric}; known: {known}")
+            kind = f"metric of a task of kind {self.kind}"
+            raise ValueError(describe_unknown(kind, self.metric, allowed[self.kind]))
         return self
 
     @property

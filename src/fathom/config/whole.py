@@ -22,8 +22,17 @@ from fathom.config.models import Adaptation, Models
 from fathom.config.questions import TEXTS
 from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary, Targets
-from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
+from fathom.config.section import (
+    Name,
+    Section,
+    Text,
+    check_case,
+    check_dates,
+    describe_errors,
+    describe_unknown,
+)
 from fathom.config.served import Served
+from fathom.config.short_names import name_set
 from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
 
@@ -148,6 +157,11 @@ class Config(Section):
         lead = self.lead_reference if self.lead_reference in names else next(iter(names), None)
         return [(REFERENCE if name == lead else f"{REFERENCE}-{name}", name) for name in names]
 
+    @property
+    def reference_names(self) -> dict[str, dict[str, str]]:
+        """What references are called, by domain and variant."""
+        return {domain: dict(self.name_references(domain)) for domain in self.references}
+
     def name_all_references(self) -> list[tuple[str, str]]:
         """Return variant and name of the references of all domains; a variant may have several names."""
         found: dict[str, list[str]] = {}
@@ -253,6 +267,17 @@ class Config(Section):
         """Return sets of questions and the kind of text of each by the name under which it is trained on."""
         return {f"{name}.{kind}": (name, kind) for name in self.coverage.questions for kind in TEXTS}
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """What each domain, and each text to train models on, is called: its title, else its name."""
+        texts = {name: text.title or name for name, text in self.models.texts.items()}
+        asked = {
+            name: name_set(chosen) if kind == "questions" else f"{kind} of {chosen}"
+            for name, (chosen, kind) in self.list_question_texts().items()
+        }
+        own = {name: domain.title or texts.get(name, name) for name, domain in self.domains.items()}
+        return own | {name: title for name, title in (texts | asked).items() if name not in own}
+
     def list_compared(self, study: str) -> list[str]:
         """Return the domains that a continual pretraining compares with its evaluation domain, each once."""
         section = self.models.continual[study]
@@ -340,7 +365,7 @@ def _check_trained_once(models: Models) -> None:
 def _require(names: Iterable[str], known: Collection[str], key: str, what: str = "domain") -> None:
     for name in names:
         if name not in known:
-            raise ValueError(f"{key}: there is no {what} {name!r}; {suggest(name, known)}")
+            raise ValueError(f"{key}: {describe_unknown(what, name, known)}")
 
 
 def read_config(values: dict[str, Any], source: str) -> Config:

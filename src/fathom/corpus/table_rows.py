@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.corpus import Columns, DataSet, Selection, TextSource
-from fathom.config.section import suggest
+from fathom.config.section import refuse_unknown
 from fathom.corpus.chosen import Choice
 from fathom.corpus.lines import JsonLines, parse_object
 from fathom.corpus.records import clean_line, is_day, part_name, read_beginning
@@ -53,7 +53,7 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
             require_distinct([fold_name(name) for name in fitting], where)
         if named is not None:
             if named not in there:
-                raise InputError(f"there is no column {named!r}", where, suggest(named, there))
+                raise refuse_unknown("column", named, there, where)
             found[purpose] = named
         elif len(fitting) > 1 and purpose == "text":
             what = f"several columns could be the text: {', '.join(fitting)}"

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from fathom.config.corpus import TextSource
+from fathom.config.section import refuse_unknown
 from fathom.corpus.texts import HELD_OUT, HELD_OUT_SHARE, TRAIN
 from fathom.errors import InputError
 from fathom.io.delimited import read_header, require_distinct
@@ -47,8 +48,7 @@ def read_source(source: TextSource, where: str) -> Iterator[str | None]:
     """
     for place, row in enumerate(read_rows(source, where)):
         if not place and source.column not in row:
-            what = f"there is no column {source.column!r}, only {', '.join(sorted(row))}"
-            raise InputError(what, where, "set `column` to the one that holds the text")
+            raise refuse_unknown("column", source.column, row, where)
         text = row[source.column]
         if text is not None and not isinstance(text, str):
             what = f"column {source.column!r} holds no text but {type(text).__name__}"

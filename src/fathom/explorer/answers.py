@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
+from fathom.config import short_names
 from fathom.explorer.item_tasks import Task
 from fathom.explorer.run import Benchmark, Compared, Order, Ranked, Ranking
 from fathom.models.origins import Origins
@@ -159,15 +160,14 @@ def choose_words(order: Order) -> Words:
     return _OF_RANKS if order.metric.is_factor else _OF_SCORES[order.metric.low_is_best]
 
 
-_LABELS = {"tf": "TF", "tfidf": "TF-IDF"}
 MOST_NAMED = 3
 """Most models without knowledge to name; more are counted."""
 
 
 def label_variant(benchmark: Ranks) -> str:
     """Return what a benchmark of a domain is called: a reference has its configured name."""
-    name = benchmark.name if isinstance(benchmark, Benchmark) else ""
-    return name or _LABELS.get(benchmark.variant, benchmark.variant)
+    named = {benchmark.variant: benchmark.name} if isinstance(benchmark, Benchmark) else {}
+    return short_names.label_variant(benchmark.variant, named)
 
 
 def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple[list[str], bool]:
@@ -461,7 +461,7 @@ def define_terms(order: Order, trim: float, ceiling: float | None = None) -> lis
 
 def define_variants(variants: list[str]) -> list[tuple[str, str]]:
     """Return the name of each kind of benchmark of a domain, with its meaning."""
-    return [(_LABELS[each], _VARIANTS[each]) for each in _VARIANTS if each in variants]
+    return [(short_names.label_variant(each), _VARIANTS[each]) for each in _VARIANTS if each in variants]
 
 
 def warn_of_vocabularies(benchmark: Benchmark, order: Order) -> Sentence:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from fathom import __version__
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_names
 from fathom.explorer.advice import FEWEST_PAIRS, TOO_MANY, UNKNOWN_RANK, describe_advice
 from fathom.explorer.analyses import collect_analyses, list_questions
 from fathom.explorer.answers import (
@@ -88,6 +87,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
     ):
         blocks[name] = pack_json(block)
     blocks |= {name: pack_file(path) for name, path in images.items()}
+    names = run.names
     overview = {
         "run": run.name,
         "version": __version__,
@@ -97,7 +97,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "fewestPairs": FEWEST_PAIRS,
         "tooMany": TOO_MANY,
         "models": list(run.models),
-        "short": shorten_names(dict.fromkeys(name for each in run.benchmarks for name in each.ranks)),
+        "short": names,
         "statistics": _list_orders(),
         "variants": define_variants([each.variant for each in run.benchmarks]),
         "benchmarks": benchmarks,
@@ -114,8 +114,9 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "figures": len(figures),
         "missing": missing,
     }
-    first = to_text(answer(run.benchmarks[0], choose_order(run.benchmarks[0]))) if run.benchmarks else ""
-    return PageData(overview, blocks, first)
+    first = answer(run.benchmarks[0], choose_order(run.benchmarks[0])) if run.benchmarks else []
+    called = [each._replace(text=names.get(each.text, each.text)) for each in first]
+    return PageData(overview, blocks, to_text(called))
 
 
 def _list_units() -> dict[str, Metric]:

@@ -164,6 +164,7 @@ def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
         [folder / name for _, name in files.find(paths.FIGURE)],
         computed,
         missing,
+        {each.domain: each.title for each in benchmarks} | dict(named.titles),
     )
 
 

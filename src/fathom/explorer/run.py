@@ -4,12 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from fathom.config.short_names import Titles, shorten_names
 from fathom.io import paths
 from fathom.models.origins import Origins
 from fathom.statistics.aggregates import MEAN, Statistic
@@ -31,12 +33,13 @@ class Named(NamedTuple):
 
     `models`: those that are scored, followed or answer questions; empty: all that have tables. `benchmarks`:
     DOMAIN/VARIANT that they are scored on; empty: all that have pairs. `left_out`: optional models left out
-    of the run.
+    of the run. `titles`: what domains are called.
     """
 
     models: Sequence[str] = ()
     benchmarks: Sequence[str] = ()
     left_out: Sequence[str] = ()
+    titles: Titles = MappingProxyType({})
 
 
 WHATEVER = Named()
@@ -66,7 +69,7 @@ class Order(NamedTuple):
 
     def show(self, value: float) -> str:
         """Format a value for sentences: a rank, a share in per cent, bits, or a number."""
-        return format_value(self.metric.unit, value).removesuffix(".0")  # a whole rank without decimals
+        return format_value(self.metric.unit, value)
 
     def show_differences(self, *values: float) -> list[str]:
         """Format differences; the last one of shares has its unit."""
@@ -242,6 +245,7 @@ class Run:
     with, by path below the run's folder; without a summary those that follow from the scores. `tables`: rows
     of every CSV as text, likewise. `models`: data on each scored or measured model, by name. `computed`:
     whether the summary was computed here. `missing`: sentences on what this run lacks of a finished one.
+    `titles`: what domains are called, if known.
     """
 
     name: str
@@ -256,6 +260,14 @@ class Run:
     figures: list[Path] = field(default_factory=list)
     computed: bool = False
     missing: list[str] = field(default_factory=list)
+    titles: Titles = field(default_factory=dict)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What models are called, by name."""
+        listed = [name for rows in self.rows.values() for row in rows if (name := row.get("model"))]
+        ranked = [name for each in self.benchmarks for name in each.ranks]
+        return shorten_names(dict.fromkeys([*ranked, *self.models, *listed]), self.titles)
 
 
 def rank_models(benchmark: Benchmark, rows: Mapping[str, list[Row]]) -> dict[str, Ranking]:

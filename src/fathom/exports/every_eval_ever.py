@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from fathom.benchmark.benchmark_files import read_manifest
 from fathom.config.model_names import ModelName
-from fathom.config.section import suggest
+from fathom.config.section import refuse_unknown
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
@@ -80,7 +80,7 @@ def make_records(
         raise InputError("no model has been scored", str(summary))
     unknown = next((row["metric"] for row in rows if row["metric"] not in METRICS), None)
     if unknown is not None:
-        raise InputError(f"{unknown!r} is not a metric", str(summary), suggest(unknown, METRICS))
+        raise refuse_unknown("metric", unknown, METRICS, str(summary))
     places: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         places.setdefault((row["domain"], row["model"]), []).append(row)

@@ -14,19 +14,11 @@ import polars as pl
 
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import Titles, clean_name, shorten_names
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import (
-    SERIES_COLORS,
-    SERIES_MARKERS,
-    Series,
-    clean_name,
-    make_figure,
-    style_series,
-    wrap_name,
-)
+from fathom.figures.style import SERIES_COLORS, SERIES_MARKERS, Series, make_figure, style_series, wrap_name
 from fathom.io.contracts.answering import CHOICE_ACCURACY, EVERY_SET
 from fathom.io.contracts.questions import QUESTION_EXAMPLES, QUESTION_SCORES, QUESTION_THRESHOLDS, QUESTIONS
 from fathom.io.delimited import Row, read_rows
@@ -61,6 +53,7 @@ LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
 """The metric of each form and level that has a panel."""
 _COUNTED = 9  # letters on n in an inch of a figure
 _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
+_PROMPTINGS = {"plain": "question alone", "few-shot": "few-shot", "rag": "nearest records (RAG)"}
 _LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
 
 
@@ -70,20 +63,25 @@ def draw_answers_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) 
     rows = read_rows(inputs["scores"], QUESTION_SCORES)
     own = _select(rows, parts["set"], SHOWN if is_radar else LEADING)
     if is_radar:
-        return draw_radar(own, parts["set"], settings.bases), (QUESTION_SCORES, own)
-    return draw_scores(own, parts["set"], settings.summary, settings.bases), (QUESTION_SCORES, own)
+        return draw_radar(own, parts["set"], settings.bases, settings.titles), (QUESTION_SCORES, own)
+    figure = draw_scores(own, parts["set"], settings.summary, settings.bases, settings.titles)
+    return figure, (QUESTION_SCORES, own)
 
 
 def draw_scores(
-    rows: Sequence[Row], title: str, settings: Summary, bases: Mapping[str, str] | None = None
+    rows: Sequence[Row],
+    name: str,
+    settings: Summary,
+    bases: Mapping[str, str] | None = None,
+    titles: Titles | None = None,
 ) -> "Figure":
     """Draw a panel for each form and level, models by prompting; call it inside `use_style`."""
     spokes = _list_kinds(rows, LEADING)
     models = list(dict.fromkeys(row["model"] for row in rows))
-    names = name_trained(models, bases or {})
+    names = name_trained(models, bases or {}, titles)
     height = 1.5 + 0.32 * len(models)
     figure, grid = panels.make_panels(len(spokes), 3, (0.0, 3.1), (1.4, height), 4.5, sharey=True)
-    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\n{panels.describe_intervals(settings)}")
+    figure.suptitle(f"{panels.entitle_set(name)}\n{panels.describe_intervals(settings)}")
     for axes, spoke in zip(grid.flat, spokes, strict=False):
         own = [row for row in rows if _find_kind(row) == spoke]
         _draw_panel(axes, own, names)
@@ -97,9 +95,11 @@ def draw_scores(
     return figure
 
 
-def name_trained(models: Sequence[str], bases: Mapping[str, str]) -> dict[str, str]:
+def name_trained(
+    models: Sequence[str], bases: Mapping[str, str], titles: Titles | None = None
+) -> dict[str, str]:
     """Return short names of models; one that was trained has that of its base, and says so."""
-    short = shorten_names(models)
+    short = shorten_names(models, titles)
     named = {
         model: f"{short[bases[model]]}, trained" if bases.get(model) in short else name
         for model, name in short.items()
@@ -118,7 +118,7 @@ def _draw_panel(axes: "Axes", rows: Sequence[Row], names: Mapping[str, str]) -> 
         values = [row["value"] for row in own.values()]
         axes.errorbar(
             values, heights, xerr=measure_ends(own.values()), color=color, marker=marker, linestyle="none",
-            label=prompting, markersize=4,
+            label=_PROMPTINGS[prompting], markersize=4,
         )  # fmt: skip
     panels.name_rows(axes, [wrap_name(name, 24) for name in names.values()])
     axes.set_xlim(-0.02, 1.02)
@@ -133,21 +133,23 @@ def measure_ends(rows: Iterable[Row]) -> list[list[float]]:
     ]
 
 
-def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Figure":
+def draw_radar(
+    rows: Sequence[Row], name: str, bases: Mapping[str, str], titles: Titles | None = None
+) -> "Figure":
     """Draw a chart for each family of models, a line for each model and prompting; inside `use_style`."""
     spokes = _list_kinds(rows, SHOWN)
     families = _group(list(dict.fromkeys(row["model"] for row in rows)), bases)
     polar = {"projection": "polar"}
     figure, grid = panels.make_panels(len(families), 3, (0.0, 5.0), (1.7, 4.0), 5.4, subplot_kw=polar)
     counted = _count_answers(rows, figure.get_figwidth())
-    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\n{counted}")
+    figure.suptitle(f"{panels.entitle_set(name)}\n{counted}")
     for axes, (first, models) in zip(grid.flat, families.items(), strict=False):
         for (place, model), prompting in product(enumerate(models), _LOOKS):
             own = [row for row in rows if (row["model"], row["prompting"]) == (model, prompting)]
             if own:
                 _draw_line(axes, own, spokes, prompting, place)
         _name_spokes(axes, spokes)
-        axes.set_title(_name_family(models) or first, pad=32, fontsize=10)
+        axes.set_title(_name_family(models, titles) or first, pad=32, fontsize=10)
     panels.add_legend(figure, panels.list_handles(*grid.flat), len(_LOOKS))
     return figure
 
@@ -166,8 +168,8 @@ def _count_answers(rows: Sequence[Row], width: float) -> str:
     return wrap_name(text, int(_COUNTED * width))
 
 
-def _name_family(models: Sequence[str]) -> str:
-    (first, *others), short = models, shorten_names(models)
+def _name_family(models: Sequence[str], titles: Titles | None) -> str:
+    (first, *others), short = models, shorten_names(models, titles)
     names = [wrap_name(name.removeprefix(f"{short[first]} "), 40) for name in short.values()]
     if not others:
         return "".join(names)
@@ -181,7 +183,8 @@ def _draw_line(
     values = [next((row["value"] for row in rows if _find_kind(row) == spoke), nan) for spoke in spokes]
     angles = _divide_circle(len(spokes))
     color, marker = _LOOKS[prompting]
-    label = prompting if place == 0 else f"{prompting}, trained" + (f" ({place})" if place > 1 else "")
+    trained = f", trained{f' ({place})' * (place > 1)}" if place else ""
+    label = f"{_PROMPTINGS[prompting]}{trained}"
     axes.plot(
         [*angles, angles[0]], [*values, values[0]], color=color, marker=marker, markersize=3,
         linestyle=_LINES[place % len(_LINES)][0], label=label, linewidth=1.1,
@@ -230,7 +233,11 @@ def _select(rows: Iterable[Row], name: str, wanted: Sequence[Kind]) -> list[Row]
     return found
 
 
-_PARAMETERS = (("t_d", "questions"), ("t_c", "records"))
+_PARAMETERS = (
+    ("t_d", "t_d: percentile above which a gap gets questions, and how many there are"),
+    ("t_c", "t_c: correlation below which a record joins, and how many there are"),
+)
+_PANEL_LETTERS = 40
 _CLOSED = ("binary", "multiple-choice", "multiple-answer")
 """Forms whose scores are drawn from 0 to 1; BLEU is low."""
 _MARKERS = "os^Dv<>P"
@@ -243,20 +250,25 @@ def draw_thresholds_figure(inputs: Inputs, parts: Parts, settings: FigureSetting
     if not own:
         hint = "let a model answer it"
         raise InputError(f"there are no scores of {parts['set']}", str(inputs["scores"]), hint)
-    figure = draw_answer_thresholds(own, parts["set"], settings.summary, settings.bases)
+    figure = draw_answer_thresholds(own, parts["set"], settings.summary, settings.bases, settings.titles)
     return figure, (QUESTION_THRESHOLDS, own)
 
 
 def draw_answer_thresholds(
-    rows: Sequence[Row], title: str, settings: Summary, bases: Mapping[str, str] | None = None
+    rows: Sequence[Row],
+    name: str,
+    settings: Summary,
+    bases: Mapping[str, str] | None = None,
+    titles: Titles | None = None,
 ) -> "Figure":
     """Draw a row of panels for each threshold, one for each form and level; call it inside `use_style`."""
     kinds = _list_kinds(rows, LEADING)
     models = list(dict.fromkeys(row["model"] for row in rows))
-    names = name_trained(models, bases or {})
+    names = name_trained(models, bases or {}, titles)
     drawn = [each for each in _PARAMETERS if any(row["parameter"] == each[0] for row in rows)]
     figure = make_figure(max(4.5, 2.9 * len(kinds)), 1.1 + 2.7 * len(drawn))
-    figure.suptitle(f"{wrap_name(clean_name(title), 70)}\n{panels.describe_intervals(settings)}")
+    asked = " and ".join(_PROMPTINGS[each] for each in dict.fromkeys(row["prompting"] for row in rows))
+    figure.suptitle(f"{panels.entitle_set(name)}\nAsked with: {asked}. {panels.describe_intervals(settings)}")
     grid = figure.subplots(len(drawn), len(kinds), squeeze=False)
     for line, (parameter, what) in zip(grid, drawn, strict=True):
         own = [row for row in rows if row["parameter"] == parameter]
@@ -268,7 +280,7 @@ def draw_answer_thresholds(
             count = panels.describe_count([row["questions"] for row in some], "question")
             axes.set_title(f"{form}, {level}\n{count}")
             axes.set_ylabel(METRICS[metric].label)
-            axes.set_xlabel(f"{parameter}, and {what}")
+            axes.set_xlabel(wrap_name(what, _PANEL_LETTERS))
             if form in _CLOSED:
                 axes.set_ylim(-0.02, 1.02)
     handles = {wrap_name(label, 40): handle for label, handle in panels.list_handles(grid.flat[0]).items()}
@@ -330,7 +342,7 @@ def list_examples(questions: pl.DataFrame) -> list[tuple[Any, ...]]:
     ]
 
 
-def draw_examples(questions: pl.DataFrame, title: str) -> "Figure":
+def draw_examples(questions: pl.DataFrame, name: str) -> "Figure":
     """Draw a table of questions; call it inside `use_style`."""
     examples = [_describe(*each) for each in divide_kinds(questions)]
     height = _HEAD + sum(_GAP + _LINE_HEIGHT * len(lines) for _, lines in examples)
@@ -338,13 +350,13 @@ def draw_examples(questions: pl.DataFrame, title: str) -> "Figure":
     figure.set_layout_engine("none")  # lines stand where they are put
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, _WIDTH), ylim=(height, 0))
     axes.set_axis_off()
-    figure.suptitle(wrap_name(clean_name(title), 70), y=1 - 0.12 / height, va="top")
+    figure.suptitle(panels.entitle_set(name), y=1 - 0.12 / height, va="top")
     top = _HEAD
     for names, lines in examples:
         ends = (_MARGIN / _WIDTH, 1 - _MARGIN / _WIDTH)
         axes.axhline(top - (_LINE_HEIGHT + _GAP) / 2, *ends, color="0.7", linewidth=0.6)
-        for place, name in enumerate(names):
-            axes.text(_MARGIN, top + _LINE_HEIGHT * place, name, va="center")
+        for place, text in enumerate(names):
+            axes.text(_MARGIN, top + _LINE_HEIGHT * place, text, va="center")
         for place, (text, is_right) in enumerate(lines):
             weight = "bold" if is_right else "normal"
             axes.text(_MARGIN + _NAMES, top + _LINE_HEIGHT * place, text, va="center", fontweight=weight)

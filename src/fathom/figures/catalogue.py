@@ -264,7 +264,7 @@ QUESTION_FIGURES = (
     Figure(
         "answers", "Answers to questions", "{set}.{figure}", "answer_figures.draw_answers_figure",
         reads={"scores": paths.QUESTION_SCORES}, of={"set": "answered_sets"}, target="questions",
-        section="Questions", made_by="courses", settings=("bases", "summary"),
+        section="Questions", made_by="courses", settings=("bases", "summary", "titles"),
         values={"figure": {"scores": "scores by form and level", "radar": "radar charts"}},
         shown=(Shown("radar charts, frozen and trained models", "CompComp", "Fig. 6", {"figure": "radar"},
                      differs=_ARXIV),
@@ -283,7 +283,7 @@ QUESTION_FIGURES = (
         "answers-by-threshold", "Answers by threshold", "{set}.answers-by-threshold",
         "answer_figures.draw_thresholds_figure",
         reads={"scores": paths.QUESTION_THRESHOLDS}, of={"set": "threshold_sets"}, target="questions",
-        section="Questions", made_by="courses", settings=("bases", "summary"),
+        section="Questions", made_by="courses", settings=("bases", "summary", "titles"),
         shown=(Shown("scores by t_d and t_c", "CompComp", "Table 4",
                      differs=f"{_ARXIV}; {_FEWER}; not without t_d"),),
         caption="""

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import clean_name, label_variant
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.style import Series, clean_name, fit_columns, label_variant, make_figure, style_series
+from fathom.figures.style import Series, fit_columns, make_figure, style_series
 from fathom.io.contracts.figures import CHAT_MODELS
 from fathom.io.contracts.statistics import COMPARISONS
 from fathom.io.delimited import Row, read_rows
@@ -68,7 +68,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     pairs = list(dict.fromkeys((tax["chat"], tax["base"]) for tax in drawn))
     domains = [domain for domain in titles if any(tax["domain"] == domain for tax in drawn)]
     looks = {name: style_series(clean_name(titles[name]), place) for place, name in enumerate(domains)}
-    short = {name: panels.wrap_column(text) for name, text in shorten_names(chain(*pairs)).items()}
+    short = {name: panels.wrap_column(text) for name, text in settings.name_models(chain(*pairs)).items()}
     columns = panels.measure_columns(
         [f"{short[chat]}\n− {short[base]}" for chat, base in pairs], len(domains)
     )

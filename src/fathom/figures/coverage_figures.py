@@ -10,18 +10,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.config.benchmark import VARIANTS
+from fathom.config.short_names import clean_name, label_variant
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import add_legend, describe_count, list_handles, make_panels
-from fathom.figures.style import (
-    VARIANT_SERIES,
-    Series,
-    clean_name,
-    label_variant,
-    make_figure,
-    style_variant,
-    wrap_name,
-)
+from fathom.figures.panels import add_legend, describe_count, entitle_set, list_handles, make_panels
+from fathom.figures.style import VARIANT_SERIES, Series, make_figure, style_variant, wrap_name
 from fathom.io import paths
 from fathom.io.contracts.coverage import CORRELATIONS_VARIED, COVERAGE_MAP, EXPANSION_MAP, OTHERS_MAP
 from fathom.io.contracts.figures import BENCHMARKS_MAP, EXPANSIONS_MAP
@@ -52,7 +45,7 @@ _Look = tuple[str, str]
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the map of a benchmark, of a corpus over its rounds, or of questions for each t_d."""
     contract, draw = EXPANSION_MAP, draw_expansion
-    title = settings.title or parts.get("domain") or parts["set"]
+    title = settings.title or parts.get("domain") or entitle_set(parts["set"])
     if "variant" in parts:
         title = f"{title}: {label_variant(parts['variant'], settings.references)} benchmark"
         contract, draw = COVERAGE_MAP, draw_benchmark
@@ -116,8 +109,8 @@ def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
     every = sorted(set(rows["gap_percentile"]))
     figure, grid = make_panels(len(every), *_GRID, sharex=True, sharey=True)
     counts = [rows.filter(gap_percentile=each, kind="record").height for each in every]
-    about = f"questions about {describe_count(counts, 'record')}, by t_d"
-    figure.suptitle(f"{wrap_name(clean_name(title), 60)}\n{about}")
+    about = f"{describe_count(counts, 'record')}; t_d: percentile above which a gap gets questions"
+    figure.suptitle(f"{title}\n{about}")
     for axes, percentile in zip(grid.flat, every, strict=False):
         some = rows.filter(gap_percentile=percentile)
         records, questions = some.filter(kind="record"), some.filter(kind="question")

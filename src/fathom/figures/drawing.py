@@ -13,8 +13,8 @@ from pydantic import Field
 from fathom.config.layers import Layers
 from fathom.config.ranking import Ranking
 from fathom.config.scoring import Summary
-from fathom.config.section import Section
-from fathom.errors import InputError
+from fathom.config.section import Section, refuse_unknown
+from fathom.config.short_names import shorten_names
 from fathom.figures.entry import Figure as Entry
 from fathom.figures.style import save_figure, use_style
 from fathom.io.contracts.column import Contract
@@ -47,6 +47,10 @@ class FigureSettings(Section):
         [], description="model, family, kind, parameters and training tokens, 0: unknown"
     )
 
+    def name_models(self, models: Iterable[str]) -> dict[str, str]:
+        """Return what models are called, those that were adapted by the titles of domains."""
+        return shorten_names(models, self.titles)
+
 
 def draw_files(
     entry: Entry, inputs: Inputs, parts: Parts, settings: FigureSettings, folder: Path
@@ -69,9 +73,9 @@ def draw_files(
 
 def require_known(kind: str, name: str, known: Iterable[str], path: Path | str) -> None:
     """Raise `InputError` if a table does not contain what to draw."""
-    names = sorted({*known})
+    names = {*known}
     if name not in names:
-        raise InputError(f"unknown {kind} {name!r}", str(path), f"known: {', '.join(names)}")
+        raise refuse_unknown(kind, name, names, str(path))
 
 
 def read_domain_rows(path: Path | str, contract: Contract, domain: str, needed: bool = True) -> list[Row]:

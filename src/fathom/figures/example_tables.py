@@ -15,13 +15,15 @@ import polars as pl
 
 from fathom.config.benchmark import VARIANTS
 from fathom.config.examples import Examples as Named
+from fathom.config.short_names import References, label_variant, name_set
 from fathom.figures.ranking_tables import render_markdown
-from fathom.figures.style import References, label_variant
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS, VOCABULARY
+from fathom.io.contracts.questions import QUESTIONS
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.delimited import read_rows
 from fathom.io.files import hash_text
 from fathom.io.tables import read_table
+from fathom.questions.shown import FORMS
 
 KEYWORDS, DETAILED, TERMS, TOKENS, EACH = 10, 3, 10, 15, 3
 """Fewest keywords of a domain, and with terms and pairs; terms, tokens of each, pairs by variant."""
@@ -213,7 +215,7 @@ def list_terms(domains: Iterable[Examples]) -> list[Row]:
 
 def _list_entries(examples: Examples, keyword: str) -> list[tuple[str, Sequence[str]]]:
     """Return the lists of a keyword by name: terms of each vocabulary, tokens of each tokenizer."""
-    found = [(name, terms[keyword][:TERMS]) for name, terms in examples.vocabularies.items()]
+    found = [(label_variant(name), terms[keyword][:TERMS]) for name, terms in examples.vocabularies.items()]
     return found + [
         (f"tokens of {name}", lists.get(keyword, [])[:TOKENS]) for name, lists in examples.tokens.items()
     ]
@@ -250,26 +252,37 @@ def list_benchmarks(domains: Iterable[Examples]) -> list[Row]:
     ]
 
 
-def render_page(domains: Sequence[Examples]) -> str:
-    """Render all tables in Markdown: keywords of all domains beside each other, the others by domain."""
+def list_question_sets(sets: Iterable[tuple[str, Path | str]]) -> list[Row]:
+    """Return kind and size of each set of questions, under EXAMPLE_BENCHMARKS; `sets`: name and path."""
+    found: list[Row] = []
+    for name, path in sets:
+        questions = read_table(path, QUESTIONS, ["form", "chunks"])
+        forms = ", ".join(form for form in FORMS if form in set(questions["form"]))
+        records = questions["chunks"].explode().drop_nulls().n_unique()
+        found.append((name, name_set(name), "", "questions", forms, len(questions), "", "", records))
+    return found
+
+
+def render_page(domains: Sequence[Examples], sizes: Iterable[Row]) -> str:
+    """Render all tables in Markdown: keywords of all domains beside each other, the others by domain.
+
+    `sizes`: rows under EXAMPLE_BENCHMARKS.
+    """
     columns = [[f"{name} ({count:,})" for name, count in each.listed] for each in domains]
     lines = max(map(len, columns), default=0)
     beside = [tuple(some[place] if place < len(some) else "" for some in columns) for place in range(lines)]
     parts = [render_markdown("Keywords, and documents that have them", [d.title for d in domains], beside)]
     header = ["domain", "benchmark", "kind", "pairs", "keywords", "targets", "documents"]
-    parts.append(
-        render_markdown("Benchmarks", header, [(row[1], *row[3:]) for row in list_benchmarks(domains)])
-    )
+    parts.append(render_markdown("Benchmarks", header, [(row[1], *row[3:]) for row in sizes]))
     pairs = list_pairs(domains)
     for each in domains:
         lists = [dict(_list_entries(each, keyword)) for keyword in each.detailed]
         names = list(lists[0]) if lists else []
-        header = [label_variant(name, each.references) for name in names]
         rows = [
             (keyword, *(", ".join(own[name]) for name in names))
             for keyword, own in zip(each.detailed, lists, strict=True)
         ]
-        parts.append(render_markdown(f"{each.title}: targets and tokens", ["keyword", *header], rows))
+        parts.append(render_markdown(f"{each.title}: targets and tokens", ["keyword", *names], rows))
         own = [row[2:] for row in pairs if row[0] == each.domain]
         header = ["benchmark", "keyword", "prompt", "target"]
         parts.append(render_markdown(f"{each.title}: pairs", header, own))

@@ -19,7 +19,7 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
-from fathom.config.short_names import Titles, shorten_names
+from fathom.config.short_names import References, Titles, clean_name, label_variant, shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, require_known
 from fathom.figures.panels import (
     PLAIN,
@@ -34,10 +34,7 @@ from fathom.figures.panels import (
 from fathom.figures.style import (
     RANKING_COLORS,
     VARIANT_SERIES,
-    References,
     Series,
-    clean_name,
-    label_variant,
     number_ticks,
     style_variant,
     wrap_name,

@@ -9,14 +9,12 @@ from fathom.benchmark.target_words import find_ceiling
 from fathom.config.benchmark import VARIANTS
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import References, Titles, clean_name, shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.model_ranks import ModelRanks, find_variants, read_model_ranks, select_domain
 from fathom.figures.panels import format_share
 from fathom.figures.style import (
     RANKING_COLORS,
-    References,
-    clean_name,
     make_figure,
     place_labels,
     style_variant,
@@ -47,7 +45,9 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     summary, domain = inputs["summary"], parts["domain"]
     models = select_domain(read_model_ranks(summary, MEAN, BITS), domain, summary)
     ceiling = find_ceiling(read_table(inputs["pairs"], PAIRS, ["target"])["target"].to_list())
-    figure = draw_knowledge(models, ceiling, settings.title or domain, settings.summary, settings.references)
+    title = settings.title or domain
+    texts = (settings.references, settings.titles)
+    figure = draw_knowledge(models, ceiling, title, settings.summary, *texts)
     rows = [
         (model.model, variant, *(rank.value, rank.low, rank.high), rank.pairs)
         for model in models
@@ -62,9 +62,10 @@ def draw_knowledge(
     title: str,
     settings: Summary | None = None,
     references: References = (),
+    titles: Titles | None = None,
 ) -> "Figure":
     """Draw bits with intervals, a row for each model, best first; `ceiling`: the most that bits can be."""
-    short = shorten_names(model.model for model in models)
+    short = shorten_names((model.model for model in models), titles)
     names = [wrap_name(short[model.model], _NAME) for model in models]
     figure = make_figure(8.0, 1.7 + _ROW * sum(1 + name.count("\n") for name in names))
     figure.suptitle(wrap_name(title, 60))
@@ -132,7 +133,7 @@ class KnowledgePoint(NamedTuple):
 def draw_fluency_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the models of one domain that have both numbers."""
     models = read_both(inputs["summary"], parts["domain"])
-    figure = draw_fluency(models, settings.title or parts["domain"], settings.summary)
+    figure = draw_fluency(models, settings.title or parts["domain"], settings.summary, settings.titles)
     return figure, (FLUENCY, [(each.model, *each.bits, *each.bytes, each.pairs) for each in models])
 
 
@@ -152,16 +153,24 @@ def read_both(summary: Path | str, domain: str) -> list[KnowledgePoint]:
     return found
 
 
-def draw_fluency(models: Sequence[KnowledgePoint], title: str, settings: Summary | None = None) -> "Figure":
+def draw_fluency(
+    models: Sequence[KnowledgePoint],
+    title: str,
+    settings: Summary | None = None,
+    titles: Titles | None = None,
+) -> "Figure":
     """Draw a point for each model, best first: bits per byte across, fewer to the right, and bits upwards."""
+    short = shorten_names((each.model for each in models), titles)
     if 0 < len(models) <= _NAMES_UP_TO:
-        figure = _draw(models, title, settings or Summary(), numbered=False)
+        figure = _draw(models, short, title, settings or Summary(), numbered=False)
         if figure is not None:
             return figure
-    return cast("Figure", _draw(models, title, settings or Summary(), numbered=True))
+    return cast("Figure", _draw(models, short, title, settings or Summary(), numbered=True))
 
 
-def _draw(models: Sequence[KnowledgePoint], title: str, settings: Summary, numbered: bool) -> "Figure | None":
+def _draw(
+    models: Sequence[KnowledgePoint], short: Mapping[str, str], title: str, settings: Summary, numbered: bool
+) -> "Figure | None":
     """Draw names beside the points, or numbers and a legend; None if names have no room."""
     figure = make_figure(*_SIZE)
     figure.suptitle(wrap_name(title, 60))
@@ -175,7 +184,6 @@ def _draw(models: Sequence[KnowledgePoint], title: str, settings: Summary, numbe
         axes.text(0.5, 0.5, "No model has both numbers.", ha="center", transform=axes.transAxes)
         axes.set(xticks=[], yticks=[])
         return figure
-    short = shorten_names(each.model for each in models)
     names = [wrap_name(clean_name(short[each.model]), _LETTERS) for each in models]
     points = _draw_points(axes, models)
     if numbered:

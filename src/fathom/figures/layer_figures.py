@@ -14,18 +14,11 @@ import polars as pl
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
-from fathom.config.short_names import Titles, shorten_adapted, shorten_names
+from fathom.config.short_names import Titles, clean_name, shorten_adapted, shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import add_legend, describe_count, format_share, make_panels
-from fathom.figures.style import (
-    LAYER_COLOR_MAP,
-    LAYER_COLORS,
-    clean_name,
-    make_figure,
-    number_ticks,
-    wrap_name,
-)
+from fathom.figures.style import LAYER_COLOR_MAP, LAYER_COLORS, make_figure, number_ticks, wrap_name
 from fathom.io.contracts.figures import LAYER_CURVES, LAYER_KEYWORDS
 from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_RATES, LAYER_SUMMARY
 from fathom.io.delimited import Row, read_rows
@@ -178,7 +171,7 @@ def build_targets(data: FigureData) -> list[Panel]:
 def _build_family(data: FigureData, metrics: Sequence[tuple[str, str, str, float]]) -> list[Panel]:
     """Return a panel for each metric and, if there are comparisons, one for its change below."""
     panels, changes = [], []
-    (first,) = shorten_names(data.models[:1]).values()
+    first = data.names[data.models[0]]
     against = "change from " + ("the first" if len(first) > _REFERENCE_NAME else first) + " (%)"
     for metric, name, unit, scale in metrics:
         curves = [
@@ -244,7 +237,7 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
     panels = build(data)
     if not any(curve.layers for panel in panels for curve in panel.curves):
         raise InputError(f"no data for figure {name!r}", data.models[0], "measure it first")
-    (model,) = shorten_names(data.models[:1]).values()
+    model = data.names[data.models[0]]
     heading = f"{what.format(model=clean_name(model))}\n{wrap_name(title, 70)}\n{_describe(panels, data)}"
     rows = [
         (" ".join(panel.title.split()) or panel.label, curve.label, layer, *point)
@@ -382,7 +375,7 @@ def draw_keywords(data: FigureData, title: str) -> DrawnFigure:
     """Draw the heat map of keywords by layer."""
     table = choose_keywords(data.rates, data.settings)
     total = data.rates["keyword"].n_unique()
-    (model,) = shorten_names(data.models[:1]).values()
+    model = data.names[data.models[0]]
     heading = f"Attribute rate (%), {clean_name(model)}\n{wrap_name(title, 60)}"
     if len(table) < total:
         heading += f", {len(table)} of {total} keywords"

@@ -16,13 +16,13 @@ import numpy as np
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_adapted, shorten_names
+from fathom.config.short_names import label_variant, shorten_adapted
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.model_ranks import scale_axis
 from fathom.figures.panels import PanelRow, measure_columns, wrap_column
-from fathom.figures.style import VARIANT_SERIES, label_variant, make_figure, place_labels, wrap_name
+from fathom.figures.style import VARIANT_SERIES, make_figure, place_labels, wrap_name
 from fathom.io.contracts.figures import METRIC_AGREEMENT
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import read_rows
@@ -143,8 +143,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     labels = label_references(references) if "references" in inputs else label_metrics(references)
     models = settings.members
     metrics = read_metrics([*inputs.values()], parts["domain"], models, parts["statistic"], labels)
-    title, names = settings.title or parts["domain"], shorten_names(models, settings.titles)
-    if parts.get("group") in ("base", "chat"):  # short names do not say it
+    title, names = settings.title or parts["domain"], settings.name_models(models)
+    if parts.get("group") in ("base", "chat"):
         title = f"{title}: {parts['group']} models"
     if parts.get("base") in names:
         title = f"{title}: {names[parts['base']]} and what was adapted from it"
@@ -264,8 +264,7 @@ def draw_sides_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     """Draw base and chat models on one domain by their ranks."""
     ranks, references = (REFERENCE, *VARIANTS), dict(settings.references)
     listed = list_sides(settings.chat_pairs)
-    # for both sides together, so that a chat model does not get its base's name
-    short = shorten_names(name for models in listed.values() for name in models)
+    short = settings.name_models(name for models in listed.values() for name in models)
     sides = {}
     for title, models in listed.items():
         metrics = read_metrics([inputs["summary"]], parts["domain"], models, parts["statistic"], ranks)

@@ -29,7 +29,7 @@ MODEL_FIGURES = (
         "knowledge", "Models by knowledge", "{domain}.knowledge", "knowledge.draw_figure",
         reads={"summary": paths.SUMMARY, "pairs": paths.PAIRS.of(variant="tf")},
         of={"domain": "led_domains"}, target="compare", section="Models", made_by="figures",
-        settings=("summary", "title", "references"),
+        settings=("summary", "title", "titles", "references"),
         shown=(Shown("what models know, in bits"),),
         caption="""
         Models on {domain}, best at the top.
@@ -43,7 +43,7 @@ MODEL_FIGURES = (
     Figure(
         "fluency", "Knowledge and fluency", "{domain}.fluency", "knowledge.draw_fluency_figure",
         reads={"summary": paths.SUMMARY}, of={"domain": "led_domains"}, target="compare", section="Models",
-        made_by="figures", settings=("summary", "title"),
+        made_by="figures", settings=("summary", "title", "titles"),
         shown=(Shown("what models know, against how fluent they are"),),
         caption="""
         What models know of {domain}, and how fluent they are in it.
@@ -57,7 +57,7 @@ MODEL_FIGURES = (
     Figure(
         "model-ranks", "Models by rank", "{domain}.model-ranks", "model_ranks.draw_figure",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains"}, target="compare", section="Models",
-        made_by="figures", settings=("summary", "title", "references"),
+        made_by="figures", settings=("summary", "title", "titles", "references"),
         shown=(Shown("the ranking, and TF against TF-IDF"),),
         caption="""
         Models on {domain}, best at the top.
@@ -107,7 +107,7 @@ MODEL_FIGURES = (
         "base-and-chat", "Base and chat models", "{domain}.base-and-chat.{statistic}",
         "metric_agreement.draw_sides_figure",
         reads={"summary": paths.SUMMARY}, of={"domain": "paired_domains"}, target="compare",
-        section="Models", made_by="hub", settings=("summary", "title", "chat_pairs", "references"),
+        section="Models", made_by="hub", settings=("summary", "title", "titles", "chat_pairs", "references"),
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("base models left, chat models right: ranks, each against the reference", "RawCorpora",
                      "Figs. 7, 21, 23", {"statistic": "trimmed_mean"}),
@@ -174,7 +174,7 @@ MODEL_FIGURES = (
     Figure(
         "sizes", "By size", "{domain}.sizes", "sizes.draw_figure", reads={"summary": paths.SUMMARY},
         of={"domain": "sized_domains"}, target="compare", section="Models", made_by="figures",
-        settings=("summary", "title", "sizes"),
+        settings=("summary", "title", "titles", "sizes"),
         shown=(Shown("ranks over parameters and tokens"),),
         caption="""
         Models on {domain} by size: the rank of the target over a model's parameters, and over the tokens
@@ -188,7 +188,8 @@ MODEL_FIGURES = (
         "dates", "Before and after the end of the training text", "{domain}.dates",
         "model_ranks.draw_dates_figure",
         reads={"dates": paths.DATES}, of={"domain": "dated_domains"}, target="compare", section="Models",
-        made_by="compare, models whose cut-off is known, dated documents", settings=("summary", "title"),
+        made_by="compare, models whose cut-off is known, dated documents",
+        settings=("summary", "title", "titles"),
         shown=(Shown("ranks before and after the end of the training text"),),
         caption="""
         Ranks on documents from before and after the last day of each model's training text, as the table
@@ -388,7 +389,7 @@ STUDY_FIGURES = (
         reads={"controls": paths.CONTROLS, "contrasts": paths.CONTROL_CONTRASTS},
         of={"domain": "controlled_domains"}, target="follow", section="Models",
         made_by="follow with `config/controls-demo.yaml`",
-        settings=("summary", "title", "references"),
+        settings=("summary", "title", "titles", "references"),
         shown=(Shown("knowledge or style"),),
         caption="""
         What a model gains from a domain's text, and from controls of it, by every metric.

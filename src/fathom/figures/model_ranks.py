@@ -15,16 +15,13 @@ import numpy as np
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import References, Titles, clean_name, label_variant, shorten_names
 from fathom.errors import InputError
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table, require_known
 from fathom.figures.panels import PanelRow, add_legend, describe_r, draw_note, draw_rows, format_share
 from fathom.figures.style import (
     RANKING_COLORS,
-    References,
     Series,
-    clean_name,
-    label_variant,
     make_figure,
     number_ticks,
     place_labels,
@@ -102,8 +99,7 @@ def read_model_ranks(
 
 def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path | str) -> list[ModelRanks]:
     """Return the models of one domain that have a rank; log which have none."""
-    if domain not in ranks:
-        raise InputError(f"unknown domain {domain!r}", str(summary), f"known: {', '.join(sorted(ranks))}")
+    require_known("domain", domain, ranks, summary)
     models = [model for model in ranks[domain] if model.ranks]
     if not models:
         raise InputError(f"no model has a rank on domain {domain!r}", str(summary), "see the scores' reports")
@@ -175,7 +171,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     ]
     agreements = measure_agreements(models)
     title = settings.title or parts["domain"]
-    figure = draw_model_ranks(models, agreements, title, settings.summary, beside, settings.references)
+    texts = (settings.references, settings.titles)
+    figure = draw_model_ranks(models, agreements, title, settings.summary, beside, *texts)
     return figure, list_model_ranks(models, agreements, beside)
 
 
@@ -221,13 +218,14 @@ def draw_model_ranks(
     settings: Summary | None = None,
     others: Others = (),
     references: References = (),
+    titles: Titles | None = None,
 ) -> "Figure":
     """Draw ranks with intervals (top), TF against TF-IDF (below), TF against the reference (bottom, if any).
 
     Models are best first, each with at least one rank. Ranks by other statistics have panels of their own,
     with the models in the same order. Call it inside `use_style`.
     """
-    short = shorten_names(model.model for model in models)
+    short = shorten_names((model.model for model in models), titles)
     numbered = len(models) > _NAMES_UP_TO or any(len(clean_name(name)) > 32 for name in short.values())
     names = [wrap_name(short[model.model], _NAME_WIDTH) for model in models]
     least = 1.0 if len(agreements) == 1 else 1.5  # three markers need more room than two
@@ -405,7 +403,7 @@ def draw_dates_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     if not ranks:
         return draw_note(f"{title}: no pair comes from a dated document."), (DATES_FIGURE, [])
     models = sorted({(each["cutoff"], each["model"]) for each in ranks})
-    short = shorten_names(model for _, model in models)
+    short = settings.name_models(model for _, model in models)
     names = [f"{wrap_name(short[model], _NAME)}\n{_tell_dates(model, day, ranks)}" for day, model in models]
     lines = sum(name.count("\n") + 1 for name in names)
     figure = make_figure(7.4, 1.6 + _LINE * lines / 2 + 0.1 * len(models))

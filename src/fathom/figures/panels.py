@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
-from fathom.figures.style import References, Series, label_variant, make_figure, wrap_name
+from fathom.config.short_names import References, label_variant, name_set
+from fathom.figures.style import Series, make_figure, wrap_name
 from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY
 
 if TYPE_CHECKING:
@@ -78,6 +79,12 @@ def format_share(share: float) -> str:
 def describe_intervals(settings: Summary, which: str = "Whiskers") -> str:
     """Return what whiskers, or bands, are."""
     return f"{which}: {format_share(settings.confidence)} intervals"
+
+
+def entitle_set(name: str) -> str:
+    """Return the heading of a figure of a set of questions."""
+    called = name_set(name)
+    return wrap_name(called[:1].upper() + called[1:], 70)
 
 
 def describe_count(counts: Collection[int], item: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fathom.benchmark.benchmark_files import name_reference
 from fathom.benchmark.target_words import find_ceiling
+from fathom.config.short_names import References, clean_name, label_variant
 from fathom.errors import InputError
 from fathom.figures.model_ranks import (
     ModelRanks,
@@ -14,7 +15,6 @@ from fathom.figures.model_ranks import (
     measure_agreements,
     read_model_ranks,
 )
-from fathom.figures.style import References, clean_name, label_variant
 from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.statistics import GROUPS

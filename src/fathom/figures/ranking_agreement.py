@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fathom.config.scoring import Summary
+from fathom.config.short_names import clean_name
 from fathom.figures import ranking_tables as shared
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import describe_count, describe_intervals, draw_note
 from fathom.figures.ranking_tables import RankingTables, draw_matrix, measure_names, title_condition
-from fathom.figures.style import add_families, clean_name, fit_columns, make_figure, mark_model, wrap_name
+from fathom.figures.style import add_families, fit_columns, make_figure, mark_model, wrap_name
 from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer

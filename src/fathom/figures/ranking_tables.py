@@ -1,7 +1,7 @@
 """Tables of models and benchmarks [TrainBeforeTest, Tables 1-4], and what figures of rankings share."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,8 +11,9 @@ import polars as pl
 
 from fathom.benchmark.card import escape_markdown
 from fathom.config.ranking import CorpusTable
-from fathom.errors import InputError
-from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name, style_families
+from fathom.config.section import refuse_unknown
+from fathom.config.short_names import clean_name
+from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, style_families
 from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row, read_rows
 from fathom.jobs.program import log
@@ -176,18 +177,21 @@ def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
     return header, rows if corpora else []
 
 
-def tabulate_chosen(tables: RankingTables, scores: pl.DataFrame, wanted: CorpusTable) -> Table:
+def tabulate_chosen(
+    tables: RankingTables, scores: pl.DataFrame, wanted: CorpusTable, titles: Mapping[str, str] | None = None
+) -> Table:
     """Return chosen models' scores on corpora in one condition [TrainBeforeTest, Table 3].
 
-    Missing scores are empty, and so are rows of models that were not scored.
+    Missing scores are empty, and so are rows of models that were not scored; `titles` may name these.
     """
     known = [each.name for each in tables.benchmarks.values() if each.corpus]
-    corpora = [_require_known(name, known, "corpora") for name in wanted.corpora] or known
+    corpora = [_require_known(name, known, "corpus") for name in wanted.corpora] or known
     condition = _require_known(wanted.condition or tables.conditions[0], tables.conditions, "condition")
     chosen = scores.filter(condition=condition)
     found = {(row["model"], row["benchmark"]): row["score"] for row in chosen.to_dicts()}
     # published tables have the owner before the name
     meant = {name.rpartition("/")[2]: name for name in tables.models} | {name: name for name in tables.models}
+    called = {name.rpartition("/")[2]: title for name, title in (titles or {}).items()} | dict(titles or {})
     unscored = [name for name in wanted.models if name not in meant]
     if unscored:
         log.info("not in the table of scores: %s (ranking.corpus_table.models)", ", ".join(unscored))
@@ -196,14 +200,16 @@ def tabulate_chosen(tables: RankingTables, scores: pl.DataFrame, wanted: CorpusT
         model = tables.models.get(meant.get(name, ""))
         values = [found[model.name, corpus] if model else math.nan for corpus in corpora]
         cells = ("" if math.isnan(value) else f"{value:.3f}" for value in values)
-        rows.append((model.title if model else name, *cells))
+        rows.append((model.title if model else called.get(name, name), *cells))
     return ("model", *(tables.benchmarks[name].title for name in corpora)), rows
+
+
+_KEYS = {"corpus": "corpora", "condition": "condition"}
 
 
 def _require_known(name: str, known: Sequence[str], key: str) -> str:
     if name not in known:
-        what, where = f"the table of scores has no {name!r}", f"ranking.corpus_table.{key}"
-        raise InputError(what, where, f"known: {', '.join(known) or 'none'}")
+        raise refuse_unknown(key, name, known, f"ranking.corpus_table.{_KEYS[key]}")
     return name
 
 

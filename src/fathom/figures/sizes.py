@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.config.benchmark import VARIANTS
 from fathom.config.scoring import Summary
-from fathom.config.short_names import shorten_names
+from fathom.config.short_names import Titles, clean_name, shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.model_ranks import (
@@ -20,7 +20,6 @@ from fathom.figures.model_ranks import (
 from fathom.figures.style import (
     Series,
     add_families,
-    clean_name,
     make_figure,
     mark_model,
     place_labels,
@@ -97,10 +96,13 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
         )
         for each in models
     ]
-    return draw_sizes(models, settings.title or parts["domain"], settings.summary), (MODEL_SIZES, rows)
+    title = settings.title or parts["domain"]
+    return draw_sizes(models, title, settings.summary, settings.titles), (MODEL_SIZES, rows)
 
 
-def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figure":
+def draw_sizes(
+    models: Sequence[Sized], title: str, settings: Summary, titles: Titles | None = None
+) -> "Figure":
     """Draw ranks over parameters, and over training tokens if known for two models.
 
     The models' numbers in the figure are those of the list beside it.
@@ -121,7 +123,8 @@ def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figur
         for axes, (axis, some) in zip(grid[:-1], known.items(), strict=True)
     ]
     grid[0].set_ylabel("TF rank")
-    _list_models(grid[-1], models, numbers)
+    short = shorten_names((each.size.model for each in models), titles)
+    _list_models(grid[-1], short, numbers)
     add_families(figure, families, {each.size.kind for each in models}, "lower")
     for axes, some, points in labelled:
         ends = [((x, each.rank.low), (x, each.rank.high)) for each, (x, _) in zip(some, points, strict=True)]
@@ -172,8 +175,7 @@ def format_count(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _list_models(axes: "Axes", models: Sequence[Sized], numbers: Mapping[str, str]) -> None:
+def _list_models(axes: "Axes", short: Mapping[str, str], numbers: Mapping[str, str]) -> None:
     axes.set_axis_off()
-    short = shorten_names(each.size.model for each in models)
     text = "\n".join(f"{numbers[model]}  {clean_name(name)}" for model, name in short.items())
     axes.text(0, 1, text, fontsize=8, va="top", linespacing=1.5)

@@ -14,19 +14,22 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
-from fathom.config.short_names import Titles, shorten_adapted, shorten_names
-from fathom.errors import InputError
+from fathom.config.short_names import (
+    References,
+    Titles,
+    clean_name,
+    label_variant,
+    shorten_adapted,
+    shorten_names,
+)
 from fathom.figures import panels
-from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows, require_known
 from fathom.figures.following_figures import PANELS, count_items, label_panel
 from fathom.figures.panels import PanelRow
 from fathom.figures.style import (
     SIMILARITY_COLOR_MAP,
     VARIANT_SERIES,
-    References,
     Series,
-    clean_name,
-    label_variant,
     make_figure,
     number_ticks,
     style_variant,
@@ -332,9 +335,7 @@ _LARGEST, _SMALLEST = 60.0, 6.0  # area of a point, in square points
 def read_changes(targets: Path | str, groups: Path | str, model: str) -> tuple[pl.DataFrame, list[Row]]:
     """Read one model's targets, and their contrast on each benchmark; raise `InputError` without it."""
     table = read_table(targets, studies.TARGET_CHANGES)
-    known = sorted(set(table["model"].to_list()))
-    if model not in known:
-        raise InputError(f"unknown model {model!r}", str(targets), f"known: {', '.join(known)}")
+    require_known("model", model, table["model"], targets)
     rows = [row for row in read_rows(groups, studies.TARGET_GROUPS) if row["model"] == model]
     return table.filter(model=model), rows
 
@@ -525,7 +526,8 @@ def draw_controls_figure(inputs: Inputs, parts: Parts, settings: FigureSettings)
     rows = [row for row in every if row["variant"] != studies.BOTH]
     contrasts = read_domain_rows(inputs["contrasts"], studies.CONTRASTS, parts["domain"], needed=False)
     conditions = _order([row["condition"] for row in rows])
-    names = [wrap_name(_NAMES.get(each, each), 22) for each in conditions]
+    called = {**settings.titles, **_NAMES}
+    names = [wrap_name(called.get(each, each), 22) for each in conditions]
     shown = [panel for panel in PANELS if any((r["metric"], r["aggregate"]) == panel[:2] for r in rows)]
     height = 1.1 + _ROW_HEIGHT * len(conditions)
     figure, grid = panels.make_panels(len(shown), 3, (1.4, 3.1), (1.6, height), 5.6, sharey=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
+from fathom.config.short_names import References, clean_name, label_variant
 from fathom.io.files import write_atomically
 
 if TYPE_CHECKING:
@@ -40,21 +41,12 @@ class Series:
 
 
 # Okabe and Ito's colour-blind-safe palette; markers and lines differ for grey prints
-VARIANT_SERIES = {
-    "tf": Series("TF", "#0072B2", "o", True, "-"),
-    "tfidf": Series("TF-IDF", "#D55E00", "s", False, "--"),
-    "reference": Series("reference", "#009E73", "^", True, ":"),
+_VARIANT_LOOKS = {
+    "tf": ("#0072B2", "o", True, "-"),
+    "tfidf": ("#D55E00", "s", False, "--"),
+    "reference": ("#009E73", "^", True, ":"),
 }
-
-
-References = Iterable[tuple[str, str]] | Mapping[str, str]
-"""Variants and names of references, as configured."""
-
-
-def label_variant(variant: str, references: References) -> str:
-    """Return what a benchmark is called: a reference has its configured name."""
-    look = VARIANT_SERIES.get(variant)
-    return clean_name(dict(references).get(variant) or (look.label if look else variant))
+VARIANT_SERIES = {name: Series(label_variant(name), *look) for name, look in _VARIANT_LOOKS.items()}
 
 
 def style_variant(variant: str, references: References) -> Series:
@@ -133,11 +125,6 @@ def number_ticks(axis: "Axis") -> None:
 
 def _count_decimals(value: float) -> int:
     return max(0, -int(Decimal(f"{value:.10g}").normalize().as_tuple().exponent))
-
-
-def clean_name(name: str) -> str:
-    """Return a name on one line, without control characters."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
 
 
 def wrap_name(name: str, width: int) -> str:

@@ -19,6 +19,7 @@ import polars as pl
 from fathom.benchmark.matches import load_embeddings
 from fathom.config.benchmark import VARIANTS
 from fathom.config.scoring import Summary
+from fathom.config.section import refuse_unknown
 from fathom.coverage.sets import Slices
 from fathom.errors import InputError
 from fathom.figures.example_tables import Examples, read_examples
@@ -253,7 +254,7 @@ def fill_page(text: str, walk: Walk, where: str) -> str:
     def fill(found: re.Match[str]) -> str:
         name = found[1]
         if name not in BLOCKS:
-            raise InputError(f"there is no block {name!r}", where, f"known: {', '.join(BLOCKS)}")
+            raise refuse_unknown("block", name, BLOCKS, where)
         return f"{name}{found[2]}\n{BLOCKS[name](walk)}\n\n"
 
     return _BLOCK.sub(fill, text)

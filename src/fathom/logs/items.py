@@ -90,10 +90,12 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
 
 
 def _tell_left_out(counts: Counter[str], first: Mapping[str, str]) -> list[str]:
-    return [
-        f"{count:,} {reason}" + (f" (the first: {first[reason]})" if reason in first else "")
-        for reason, count in sorted(counts.items())
-    ]
+    found = []
+    for reason, count in sorted(counts.items()):
+        item, _, rest = reason.partition(" ")
+        where = f" (the first: {first[reason]})" if reason in first else ""
+        found.append(f"{show_count(count, item)} {rest}{where}")
+    return found
 
 
 def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:

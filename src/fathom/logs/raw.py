@@ -78,7 +78,10 @@ class RawLog:
     folder: str = ""
 
     def leave_out(self, reason: str, where: str = "") -> None:
-        """Count a left-out item, and keep the place of the first one."""
+        """Count a left-out item, and keep the place of the first one.
+
+        `reason`: what it is, in one word, then why, such as `row without a score`.
+        """
         self.left_out[reason] += 1
         if where:
             self.first.setdefault(reason, where)

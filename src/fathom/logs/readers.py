@@ -128,13 +128,13 @@ def _list_scores(row: Mapping[str, Any], where: str, log: RawLog) -> dict[str, f
     for name in map(str, names):
         value = row.get(name)
         if name == _PLACEHOLDER:
-            log.leave_out("answers without a score, as --predict_only gives none", where)
+            log.leave_out("answer without a score, as --predict_only gives none", where)
         elif isinstance(value, list | dict | str):
-            log.leave_out(f"values of {name}, which does not score single items", where)
+            log.leave_out(f"value of {name}, which does not score single items", where)
         elif raw.is_number(value):
             found[name] = float(value)
         else:
-            log.leave_out(f"scores of {name}: {str(value)!r} is no finite number", where)
+            log.leave_out(f"score of {name}: {str(value)!r} is no finite number", where)
     return found
 
 
@@ -330,7 +330,7 @@ def read_inspect(path: Path) -> RawLog:
     folder = str(whole.eval.model_args.get("model_path") or "") if model.endswith("/local") else ""
     log = RawLog(str(path), whole.eval.task, model, folder=folder)
     if whole.status != "success":
-        log.left_out[f"evaluation that did not reach its end (status {whole.status!r})"] += 1
+        log.left_out[f"evaluation cut short (status {whole.status!r})"] += 1
     for place, sample in enumerate(whole.samples or [], start=1):
         log.items += _list_items(sample, log, f"{path}, sample {place}")
     return log
@@ -392,11 +392,11 @@ def _check_sizes(sizes: Mapping[str, int], path: Path) -> None:
 
 def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[ItemScore]:
     if sample.invalidation is not None:
-        log.leave_out("samples marked invalid", where)
+        log.leave_out("sample marked invalid", where)
         return
     if not sample.scores:
         log.leave_out(
-            "samples without a score" if not sample.error else "samples that ended in an error", where
+            "sample without a score" if not sample.error else "sample that ended in an error", where
         )
         return
     prompt = sample.input if isinstance(sample.input, str) else "\n".join(each.text for each in sample.input)
@@ -411,13 +411,13 @@ def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[ItemScore]:
             metric = f"{scorer}/{key}" if key else scorer
             number = None if isinstance(value, list) else _read_value(value)
             if isinstance(value, list):
-                log.leave_out(f"values of {metric}, which does not score single items", where)
+                log.leave_out(f"value of {metric}, which does not score single items", where)
             elif value is None or (isinstance(number, float) and math.isnan(number)):
-                log.leave_out(f"scores that {metric} left open", where)
+                log.leave_out(f"score that {metric} left open", where)
             elif raw.is_number(number):
                 yield known._replace(metric=metric, score=float(number), answer=raw.shorten(score.answer))
             else:
-                log.leave_out(f"values of {metric} that are words or infinite, not scores", where)
+                log.leave_out(f"value of {metric}, a word or infinite and no score", where)
 
 
 def _read_value(value: Any) -> Any:
@@ -453,7 +453,7 @@ def read_score_table(path: Path) -> list[RawLog]:
         if (higher := _read_truth(row.get("higher_is_better"), where)) is not None:
             log.higher[metric] = higher
         if _is_blank(row["score"]):
-            log.leave_out("rows without a score", where)
+            log.leave_out("row without a score", where)
         else:
             log.items.append(_make_item(row, metric, where))
     return list(found.values())

@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fathom.config.benchmark import RULES
-from fathom.config.section import Positive, Section, Text, check_values, suggest
+from fathom.config.section import Positive, Section, Text, check_values, describe_unknown, refuse_unknown
 from fathom.config.yaml_files import read_values
 from fathom.corpus.installed_pipelines import is_installed
 from fathom.errors import InputError
@@ -76,7 +76,7 @@ def fetch_package(
     name = source.removeprefix(PREFIX)
     packages = read_values(require_file(table, f"{where} names a package: list it there"))
     if name not in packages:
-        raise InputError(f"package {name!r} is not in {table}", where, suggest(name, packages))
+        raise refuse_unknown("package", name, packages, f"{where}, {table}")
     package = check_values(packages[name], Package, f"{table}, {name}")
     terms = {"licence": package.licence, "terms": package.terms}
     folder = (cache or Path(HF_HOME) / "fathom") / "packages" / package.sha256[:16]
@@ -191,8 +191,8 @@ def _find_pipeline(splitter: str, table: Path | str) -> Pipeline:
     known = read_values(require_file(table))
     if splitter not in known:
         raise InputError(
-            f"there is no such spaCy pipeline, {suggest(splitter, [RULES, *known])}",
-            f"{_KEY} = {splitter}",
+            describe_unknown("spaCy pipeline", splitter, [RULES, *known]),
+            _KEY,
             f"give {RULES}, {', '.join(known)} (fetched for you), an installed package, or a folder with one",
         )
     return check_values(known[splitter], Pipeline, f"{table}, {splitter}")

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 from urllib.parse import urlsplit
 
 from fathom.config.model_names import ModelName
-from fathom.config.section import suggest
+from fathom.config.section import refuse_unknown
 from fathom.errors import InputError
 from fathom.io.bounded_requests import clean_text
 from fathom.io.contracts.jobs import MODELS
@@ -173,7 +173,7 @@ def match_name(name: str, known: Iterable[str], where: str) -> str:
     """
     fitting = list_fitting(name, known := list(known))
     if not fitting:
-        raise InputError(f"there is no model {name!r}", where, suggest(name, known))
+        raise refuse_unknown("model", name, known, where)
     if len(fitting) > 1:
         raise InputError(f"several models fit {name!r}", where, f"name one of {', '.join(fitting[:8])}")
     return fitting[0]
@@ -227,7 +227,7 @@ def _read_plain(name: str, known: Mapping[str, ModelRow], where: str) -> ModelRo
         sources = [known[each].source for each in list_fitting(start, known)]
         source = sources[0] if len(sources) == 1 and parse_hub_name(sources[0]) else "OWNER/NAME"
         hint = f"a revision follows an id on the hub: {source}@{revision or 'REVISION'}"
-        raise InputError(f"there is no model {name!r}", where, hint)
+        raise InputError(f"unknown model {name!r}", where, hint)
     return known[match_name(name, known, where)]
 
 
@@ -274,7 +274,7 @@ def find_model(entries: dict[str, ModelRow], name: str, path: Path | str) -> Mod
         check_chat(entry.name, entry.kind, str(path))
         return replace(entry, name=name, chat_template=True)
     if name not in entries:
-        raise InputError(f"unknown model {name!r}", str(path), suggest(name, entries))
+        raise refuse_unknown("model", name, entries, str(path))
     return entries[name]
 
 

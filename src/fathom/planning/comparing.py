@@ -93,8 +93,7 @@ class Comparing:
     @property
     def titles(self) -> list[tuple[str, str]]:
         """Domain and title of each benchmark's domain."""
-        domains = self._config.domains
-        return [(name, domains[name].title or name) for name in self._config.benchmark_domains]
+        return [(name, self._config.titles[name]) for name in self._config.benchmark_domains]
 
     @property
     def sizes(self) -> list[tuple[str, str, str, int, int]]:

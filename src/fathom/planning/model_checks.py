@@ -7,7 +7,7 @@ from typing import Any
 
 from fathom.config.model_names import ModelName
 from fathom.config.models import Models
-from fathom.config.section import Section, suggest
+from fathom.config.section import Section, describe_unknown
 from fathom.config.whole import Config, read_config
 from fathom.errors import InputError
 from fathom.io import paths
@@ -22,8 +22,8 @@ def check_models(config: Config, registry: Path, source: str) -> None:
     made = {*config.models.train, *config.models.adapted}
     named = [(key, name) for key, name in _list_names(config) if name not in made]
     entries = read_registry(registry) if named or config.models.follow else {}
-    checked = [(key, name, _find_fault(name, entries, made)) for key, name in named]
-    wrong = [f"{key} = {name!r}: {fault}" for key, name, fault in checked if fault]
+    checked = [(key, _find_fault(name, entries, made)) for key, name in named]
+    wrong = [f"{key}: {fault}" for key, fault in checked if fault]
     served = find_served(config, registry)
     wrong += [
         f"{key} = {name!r}: it is behind a server, but this needs its weights"
@@ -103,11 +103,11 @@ def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, M
     """Yield a message for each followed model that is unknown or whose row lacks the tokens it has seen."""
     for key, names in follow.items():
         for place, name in enumerate(names):
-            where = f"models.follow.{key}.{place} = {name!r}"
+            where = f"models.follow.{key}.{place}"
             if name not in entries:
-                yield f"{where}: there is no such row, {suggest(name, entries)}"
+                yield f"{where}: {describe_unknown('model', name, entries)}"
             elif entries[name].tokens is None:
-                yield f"{where}: its row lacks the tokens that it has seen; fill in column tokens"
+                yield f"{where} = {name!r}: its row lacks the tokens that it has seen; fill in column tokens"
 
 
 def _find_fault(name: str, entries: Mapping[str, ModelRow], made: Collection[str]) -> str:
@@ -116,10 +116,10 @@ def _find_fault(name: str, entries: Mapping[str, ModelRow], made: Collection[str
     if plain not in entries:
         fitting = list_fitting(plain, entries)
         if 1 < len(fitting) <= _FITTING:
-            return f"several models fit: {' or '.join(fitting)}"
-        return f"there is no such model, {suggest(plain, [*made, *entries])}"
+            return f"several models fit {plain!r}: {' or '.join(fitting)}"
+        return describe_unknown("model", plain, [*made, *entries])
     if plain != name and entries[plain].kind != "chat":
-        return f"{plain} is not a chat model"
+        return f"{plain!r} is not a chat model"
     return ""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from fathom.config.corpus import Columns
-from fathom.config.section import suggest
+from fathom.config.section import refuse_unknown
 from fathom.errors import InputError
 from fathom.io.files import hash_text, write_text
 from fathom.planning.builds import Found, examine, look_at, run_workflow
@@ -126,8 +126,7 @@ def build(source: Any, *, run: str | None = None, **columns: str) -> Build:
     """
     unknown = next((name for name in columns if name not in Columns.model_fields), None)
     if unknown:
-        hint = suggest(unknown, Columns.model_fields)
-        raise InputError(f"no column of a table holds {unknown!r}", "build", hint)
+        raise refuse_unknown("use of a column", unknown, Columns.model_fields, "build")
     place = str(source) if isinstance(source, str | Path) else _write_frame(source)
     return Build(place, look_at(place, columns), run)
 

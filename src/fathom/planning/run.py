@@ -222,7 +222,7 @@ class RunJobs:
 
     def find_title(self, wildcards: Any) -> str:
         """Return a domain's title in figures and cards."""
-        return self._config.domains[wildcards.domain].title or wildcards.domain
+        return self._config.titles[wildcards.domain]
 
     def find_reference_name(self, wildcards: Any) -> str:
         """Return the configured name of a reference."""

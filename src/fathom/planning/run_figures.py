@@ -178,14 +178,14 @@ class RunFigures(RunFiles):
     def _find_text(self, name: str, figure: Figure, parts: Parts) -> Any:
         comparing, config = self._comparing, self._config
         if name == "titles":
-            return {key: domain.title or key for key, domain in config.domains.items()}
+            return config.titles
         if name == "references" and "domain" not in parts and "track" not in parts:
             return config.name_all_references()
         if name in ("title", "references"):
             domain = parts.get("domain") or config.models.studies[parts["track"]].evaluation_domain
             # pairs, as the first one is the reference and JSON sorts the keys of a mapping
             named = config.name_references(domain)
-            return named if name == "references" else config.domains[domain].title or domain
+            return named if name == "references" else config.titles[domain]
         if name == "members":
             lists = [(part, self.lists[of]) for part, of in figure.of.items()]
             members = next(found[parts[part]] for part, found in lists if isinstance(found, Mapping))

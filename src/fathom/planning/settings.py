@@ -76,11 +76,11 @@ class Settings:
 
     def of_text_source(self, domain: str) -> str:
         """Return where the training text of a domain comes from."""
-        return self._config.models.texts[domain].model_dump_json()
+        return self._config.models.texts[domain].model_dump_json(exclude={"title"})
 
     def of_held_out_source(self, domain: str) -> str:
         """Return the source of the text that perplexity is measured on."""
-        return self._config.perplexity.texts[domain].model_dump_json(exclude={"valid"})
+        return self._config.perplexity.texts[domain].model_dump_json(exclude={"title", "valid"})
 
     def of_order(self, study: str) -> str:
         """Return what the order of domains of a study depends on."""

@@ -269,7 +269,7 @@ def score_thresholds(
                 name, {(model, RAG): scores}, settings
             ):
                 if not template:
-                    rows.append((name, *part[:3], model, form, level, *numbers))
+                    rows.append((name, *part[:3], model, RAG, form, level, *numbers))
     order = {GAP_PERCENTILE: 0, MAX_CORRELATION: 1}
     return sorted(rows, key=lambda row: order[str(row[1])])
 

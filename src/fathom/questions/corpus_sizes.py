@@ -5,7 +5,11 @@ from typing import Any
 
 import polars as pl
 
-Row = tuple[str, str, str, str]
+from fathom.config.questions import OPEN
+from fathom.questions.answer_scores import METRICS as MEASURED
+from fathom.statistics.metrics import METRICS
+
+Row = tuple[str, str, str, str, str, str]
 """Under SIZES."""
 
 _FORMS = {
@@ -42,27 +46,35 @@ def list_corpus_sizes(domain: str, report: Mapping[str, Any], places: pl.DataFra
         ("share of pairs within a cosine distance of 0.2", kept, None),
         ("share of redundancy that is removed", removed, 0.68),
     )
-    return [(domain, name, _tell(here), _tell(paper)) for name, here, paper in values]
+    return [(domain, name, "", "", _tell(here), _tell(paper)) for name, here, paper in values]
 
 
 def list_question_sizes(name: str, report: Mapping[str, Any], questions: pl.DataFrame) -> list[Row]:
     """Return how many questions there are, beside the paper's."""
     first, last = report["rounds"][0], report["rounds"][-1]
-    found = questions.group_by("form", "level").len().iter_rows()
-    counts = {(form, level): count for form, level, count in found}
-    values = [
-        ("rounds", len(report["rounds"]), None),
-        ("questions", len(questions), sum(_FORMS.values())),
-        *(
-            (f"questions: {form}, {level}", counts.get((form, level), 0), paper)
-            for (form, level), paper in _FORMS.items()
-        ),
-        ("share of the possible questions that is asked", report["share_of_possible"], _POSSIBLE),
-        ("large gaps after the first round", first["large_gaps"], None),
-        ("large gaps at the end", last["large_gaps"], None),
-        ("share of pairs within a cosine distance of 0.2", last["redundancy"], None),
+    kinds = [
+        _describe_kind(form, level, questions.filter(form=form, level=level), paper)
+        for (form, level), paper in _FORMS.items()
     ]
-    return [(name, what, _tell(here), _tell(paper)) for what, here, paper in values]
+    values = [
+        ("rounds", "", "", len(report["rounds"]), None),
+        ("questions", "", "", len(questions), sum(_FORMS.values())),
+        *kinds,
+        ("share of the possible questions that is asked", "", "", report["share_of_possible"], _POSSIBLE),
+        ("large gaps after the first round", "", "", first["large_gaps"], None),
+        ("large gaps at the end", "", "", last["large_gaps"], None),
+        ("share of pairs within a cosine distance of 0.2", "", "", last["redundancy"], None),
+    ]
+    return [(name, *texts, _tell(here), _tell(paper)) for *texts, here, paper in values]
+
+
+def _describe_kind(
+    form: str, level: str, questions: pl.DataFrame, paper: int
+) -> tuple[str, str, str, int, int]:
+    """Return what the questions of a form and level are, their source and metrics, and how many there are."""
+    sources = sorted(set(questions["template"])) if form == OPEN else ["records"] * (len(questions) > 0)
+    metrics = ", ".join(METRICS[metric].label for metric in MEASURED[form])
+    return f"questions: {form}, {level}", ", ".join(sources), metrics, len(questions), paper
 
 
 def _measure_side(places: pl.DataFrame) -> float:

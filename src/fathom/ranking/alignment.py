@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fathom.config.section import refuse_unknown
 from fathom.errors import InputError
 from fathom.ranking.benchmark_agreement import TauMatrices
 from fathom.ranking.resampled_scores import PAIRED, PLAIN, UNPAIRED, ResampledScores, Statistic
@@ -112,9 +113,7 @@ def choose_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -
     wanted = resampled.settings.ranking.aligned
     unknown = [name for name in wanted if name not in names]
     if unknown:
-        raise InputError(
-            f"there is no benchmark {unknown[0]!r}", "ranking.aligned", f"known: {', '.join(names)}"
-        )
+        raise refuse_unknown("benchmark", unknown[0], names, "ranking.aligned")
     if wanted:
         return names.index(wanted[0]), names.index(wanted[1])
     pairs = list(combinations(resampled.table.downstream, 2))

@@ -8,23 +8,24 @@ import difflib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fathom.config.model_names import ModelName
 from fathom.config.ranking import RankedBenchmark, Ranking, RankingSettings
+from fathom.config.section import refuse_unknown
+from fathom.config.short_names import References, Titles, label_variant, shorten_names
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import KEYWORD, WEIGHT
 from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
 from fathom.io.delimited import read_delimited, read_rows
-from fathom.io.files import read_json
 from fathom.jobs.program import log
 from fathom.models.registry import ModelRow
 from fathom.ranking.condition_files import ConditionFiles, find_score_files
+from fathom.ranking.metadata import Metadata, read_metadata
 from fathom.ranking.table import Benchmark, Model, ScoreTable, check_size, place_tests
 from fathom.statistics.aggregates import LEADING, MEAN
 from fathom.statistics.metrics import BITS, BITS_PER_BYTE, METRICS, RANK
@@ -163,8 +164,7 @@ def _read_examples(
     found = np.full((len(columns), len(models) * (len(models) - 1) // 2), np.nan)
     for path in files.examples:
         if path.stem not in columns:
-            what = f"there is no benchmark {path.stem!r}"
-            raise InputError(what, str(path), f"{files.scores.name} has none of this name")
+            raise refuse_unknown("benchmark", path.stem, columns, str(path))
         rows = read_delimited(path)
         unknown = [name for name in (rows[0] if rows else {}) if name not in (*models, KEYWORD, WEIGHT)][1:]
         lacking = [name for name in models if rows and name not in rows[0]]
@@ -189,62 +189,6 @@ def _read_examples(
         examples = ExampleScores(values, weights[:, 0], keywords, trim)
         found[place] = compare_paired(examples, settings.ranking.significance)
     return found
-
-
-_BILLION = 1e9
-
-
-@dataclass(frozen=True)
-class Metadata:
-    """Metadata in a folder of scores; each part may be empty."""
-
-    metric: dict[str, str] = field(default_factory=dict)
-    category: dict[str, str] = field(default_factory=dict)
-    corpora: frozenset[str] = frozenset()
-    training_examples: dict[str, int] = field(default_factory=dict)
-    title: dict[str, str] = field(default_factory=dict)
-    kind: dict[str, str] = field(default_factory=dict)
-    size: dict[str, tuple[float, float]] = field(default_factory=dict)
-    lower_is_better: dict[str, bool] = field(default_factory=dict)
-
-
-def read_metadata(path: Path | str | None) -> Metadata:
-    """Read the `metadata.json` of a folder of scores, in the published format."""
-    if path is None:
-        return Metadata()
-    values = read_json(path)
-    if not isinstance(values, dict):
-        raise InputError("not a JSON object", str(path), "see docs/ranking.md")
-    kinds = {name: kind for kind in ("base", "chat") for name in _part(values, f"{kind}_models", list, path)}
-    sizes = _part(values, "pretraining_compute_N_billion_D_billion_tokens", dict, path, dict)
-    for model, each in sizes.items():
-        if not all(isinstance(each.get(name), int | float) for name in ("N", "D")):
-            raise InputError(
-                f"the size of {model!r} lacks N and D", str(path), "billions of parameters and of tokens"
-            )
-    return Metadata(
-        metric=_part(values, "metric", dict, path),
-        category=_part(values, "task_category", dict, path),
-        corpora=frozenset(_part(values, "perplexity_tasks", list, path)),
-        training_examples=_part(values, "train_size", dict, path, int),
-        title=_part(values, "model_rename", dict, path),
-        kind=kinds,
-        size={name: (each["N"] * _BILLION, each["D"] * _BILLION) for name, each in sizes.items()},
-        lower_is_better=_part(values, "lower_is_better", dict, path, bool),
-    )
-
-
-def _part(values: dict[str, Any], name: str, kind: type, path: Path | str, of: type = str) -> Any:
-    part = values.get(name, kind())
-    if not isinstance(part, dict | list) or not isinstance(part, kind):
-        form = "an object" if kind is dict else "a list"
-        raise InputError(f"{name} is not {form}", str(path), "see docs/ranking.md")
-    held = part.values() if isinstance(part, dict) else list(part)
-    wrong = [each for each in held if not isinstance(each, of)]
-    if wrong:
-        form = {str: "text", int: "whole numbers", dict: "objects", bool: "true or false"}[of]
-        raise InputError(f"{name} holds {wrong[0]!r:.40}, not {form}", str(path), "see docs/ranking.md")
-    return part
 
 
 def describe_benchmarks(
@@ -274,7 +218,8 @@ def describe_benchmarks(
             continue
         category = said.category or metadata.category.get(name, "")
         examples = metadata.training_examples.get(name)
-        found.append(Benchmark(name, said.title or name, category, corpus, lower, metric, examples))
+        title = said.title or metadata.benchmark_title.get(name, name)
+        found.append(Benchmark(name, title, category, corpus, lower, metric, examples))
     if unclear:
         what = f"it is unknown whether high or low scores are good on {', '.join(unclear)}"
         hint = f"ranking.benchmarks.{unclear[0]}.lower_is_better: true or false, or a metric in metadata.json"
@@ -326,20 +271,26 @@ _OF_TEXT = (BITS_PER_BYTE.name, MEAN.name)
 
 
 def collect_run(
-    summary: Path | str, comparisons: Path | str, settings: RankingSettings, registry: Mapping[str, ModelRow]
+    summary: Path | str,
+    comparisons: Path | str,
+    settings: RankingSettings,
+    registry: Mapping[str, ModelRow],
+    titles: Titles | None = None,
+    references: Mapping[str, References] | None = None,
 ) -> ScoreTable:
     """Make a table of scores from a run's summary and the paired differences of its models.
 
     A benchmark is a domain and variant, such as `law.tf`, scored by what leads: knowledge in bits or, with
     `summary.lead: rank` and in a run without bits, trimmed mean rank. A domain's held-out text is a corpus,
     such as `law.text`, scored in bits per byte. The standard error is the width of the interval over that of
-    a normal one. Paired tests are those of comparisons.csv, a bootstrap over keywords. Raise `InputError` if
-    a column is missing, a value is not a number, or there are too few models or benchmarks.
+    a normal one. Paired tests are those of comparisons.csv, a bootstrap over keywords. Domains are called by
+    `titles`, their references as in `references`. Raise `InputError` if a column is missing, a value is not a
+    number, or there are too few models or benchmarks.
     """
     from scipy.stats import norm
 
     metrics: dict[str, str] = {}
-    domains: dict[str, str] = {}
+    called: dict[str, tuple[str, str]] = {}
     found: dict[tuple[str, str], tuple[float, float]] = {}
     width = 2 * norm.isf((1 - settings.summary.confidence) / 2)
     rows = read_rows(summary, SUMMARY)
@@ -349,18 +300,27 @@ def collect_run(
         if (row["metric"], row["aggregate"]) not in (lead, _OF_TEXT):
             continue
         name = f"{row['domain']}.{row['variant']}"
-        metrics[name], domains[name] = row["metric"], row["domain"]
+        domain = (titles or {}).get(row["domain"], row["domain"])
+        variant = label_variant(row["variant"], (references or {}).get(row["domain"], ()))
+        metrics[name], called[name] = row["metric"], (domain, variant)
         value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
         # no width: a benchmark of one keyword, with unknown error
         found[row["model"], name] = value, (high - low) / width if high > low else float("nan")
     models = sorted({model for model, _ in found})
-    metadata = Metadata(metric=metrics, category=domains)
-    benchmarks = describe_benchmarks(sorted(metrics), settings.ranking, metadata, str(summary))
+    metadata = Metadata(
+        metric=metrics,
+        category={name: domain for name, (domain, _) in called.items()},
+        title=shorten_names(models, titles),
+        benchmark_title={name: ": ".join(texts) for name, texts in called.items()},
+    )
+    categories = [(titles or {}).get(name, name) for name in settings.ranking.categories]
+    ranking = settings.ranking.model_copy(update={"categories": categories})
+    benchmarks = describe_benchmarks(sorted(metrics), ranking, metadata, str(summary))
     names = [each.name for each in benchmarks]
     missing = (float("nan"), float("nan"))
     values = np.array([[found.get((model, name), missing) for name in names] for model in models])
     values = values.reshape(len(models), len(names), 2)
-    known = describe_models(models, settings.ranking, metadata, _complete_registry(models, registry))
+    known = describe_models(models, ranking, metadata, _complete_registry(models, registry))
     paired = _read_paired(comparisons, models, names, lead)
     scores, errors = values[None, :, :, 0], values[None, :, :, 1]
     table = ScoreTable((CONDITION,), tuple(known), tuple(benchmarks), scores, errors, paired[None])

@@ -34,7 +34,7 @@ class NamedValues(dict[str, Value]):
 
     def __missing__(self, name: str) -> NoReturn:
         hint = f"known: {', '.join(self)}; delete an unedited table, and snakemake makes it again"
-        raise InputError(f"there is no {self._kind} {name[:_SHOWN]!r}", f"column {self._kind}", hint)
+        raise InputError(f"unknown {self._kind} {name[:_SHOWN]!r}", f"column {self._kind}", hint)
 
 
 @dataclass(frozen=True)

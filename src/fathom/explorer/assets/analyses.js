@@ -36,7 +36,7 @@ Fathom.analyses = (() => {
     const [factor, way] = (view || ".letter").split(".");
     const some = choose(rows, factor, way);
     const models = [...new Set(some.map(([model]) => model))];
-    const bands = models.map((model) => ({ model, marks: some.filter((row) => row[0] === model).map(mark) }));
+    const bands = models.map((model) => ({ model: Fathom.short(model), marks: some.filter((row) => row[0] === model).map(mark) }));
     const options = views.map((each) => {
       const [what, how] = each.split(".");
       return [each, `${FACTORS[what]?.[0] || what}; answer: ${WAYS[how]}`];
@@ -103,19 +103,20 @@ Fathom.analyses = (() => {
     const domain = Fathom.benchmark()?.domain;
     const id = pick("l", found.map((each) => each.id), found.find((each) => each.id.startsWith(`${domain}/`))?.id);
     const { title, label, log, lower, lines } = found.find((each) => each.id === id);
+    const series = lines.map(([model, points]) => [Fathom.short(model), points]);
     const several = new Set(found.map((each) => each.title)).size > 1;
     const share = id.split("/")[1] === "rate";
     const show = share ? percent : log ? rank : plain;
     const depth = Math.max(...lines.flatMap(([, points]) => points.map(([layer]) => layer)));
     const at = Array.from({ length: depth + 1 }, (_, layer) => layer);
     const cell = (points, layer) => points.find((point) => point[0] === layer) || [layer, null, null, null];
-    const text = `${label} by layer, ${title}: ${lines.map(([model, points]) => `${model} from ${show(points[0][1])} at layer ${points[0][0]} to ${show(points.at(-1)[1])} at layer ${points.at(-1)[0]}`).join("; ")}. The table below has the same numbers.`;
+    const text = `${label} by layer, ${title}: ${series.map(([model, points]) => `${model} from ${show(points[0][1])} at layer ${points[0][0]} to ${show(points.at(-1)[1])} at layer ${points.at(-1)[0]}`).join("; ")}. The table below has the same numbers.`;
     fill(
       place,
       element("p", {}, "What a model would say if it stopped at a layer. Layer 0 is the embedding, the last one the model’s own answer; shades are intervals over keywords, drawn for up to six models."),
       found.length > 1 && element("div", { class: "controls" }, select("Shown", found.map((each) => [each.id, several ? `${each.title}: ${each.label}` : each.label]), id, (each) => Fathom.set({ l: each }))),
       element("figure", {},
-        charts.lines(lines, { width: wide(place), log, text, label: `${label}; ${lower ? "lower" : "higher"} is better` }),
+        charts.lines(series, { width: wide(place), log, text, label: `${label}; ${lower ? "lower" : "higher"} is better` }),
         numbers(Fathom.tables.plain(`${label} by layer`, [{ title: "model", head: true }, ...at.map((layer) => ({ title: `layer ${layer}`, number: true }))],
           lines.map(([model, points]) => [{ node: name(model), value: model }, ...at.map((layer) => {
             const [, value, low, high] = cell(points, layer);
@@ -135,9 +136,9 @@ Fathom.analyses = (() => {
     const places = (column) => new Map([...known].sort((a, b) => sign * (a[column] - b[column])).map(([model], number) => [model, number + 1]));
     const [before, after] = [places(1), places(2)];
     const ordered = [...known].sort((a, b) => after.get(a[0]) - after.get(b[0]));
-    const marks = ordered.map(([model, first, last]) => ({ model, before: first, after: last, places: `${before.get(model)} → ${after.get(model)}` }));
+    const marks = ordered.map(([model, first, last]) => ({ model: Fathom.short(model), before: first, after: last, places: `${before.get(model)} → ${after.get(model)}` }));
     const text = `${task} before and after tuning, best after it first: ${marks.map((each) => `${each.model} ${plain(each.before)} to ${plain(each.after)}`).join("; ")}. The table below has the same numbers.`;
-    const moved = marks.filter(({ model }) => before.get(model) !== after.get(model)).length;
+    const moved = ordered.filter(([model]) => before.get(model) !== after.get(model)).length;
     fill(
       place,
       element("p", {}, "Models before a task, and after the same short fine-tuning on its training part for all; the tuned one counts where it validates better."),

@@ -169,7 +169,7 @@ Fathom.answer = (() => {
     const what = knows ? "knowledge, bits" : Fathom.isItems ? statisticLabel() : `${statisticLabel()} of the author’s word`;
     const label = `${what}, with ${percent} intervals; further ${found.low ? "left" : "right"} is better`;
     const most = knows && found.ceiling !== null ? ` of at most ${score(found.ceiling)} bits` : "";
-    const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${score(value)}`).join("; ")}${most}. The table below has the same numbers.`;
+    const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${Fathom.short(model)} ${score(value)}`).join("; ")}${most}. The table below has the same numbers.`;
     const lines = knows ? [[0, "nothing"], ...(most ? [[found.ceiling, "always sure"]] : [])] : [];
     const chart = Fathom.charts.ranking(rows, { label, width: Fathom.wide(place), leaders, text, lines });
     const several = rows.length > 1 && rows.some(([, , , , letters]) => letters);
@@ -204,7 +204,7 @@ Fathom.answer = (() => {
     const place = Fathom.find("fluency");
     if (!points.length) return fill(place);
     const digits = (value) => value.toFixed(3);
-    const text = `Knowledge and bits per byte of ${plural(points.length, "model")}: ${points.map(({ model, value, bytes }) => `${model} ${score(value)} and ${digits(bytes[0])}`).join("; ")}. The table below has the same numbers.`;
+    const text = `Knowledge and bits per byte of ${plural(points.length, "model")}: ${points.map(({ model, value, bytes }) => `${Fathom.short(model)} ${score(value)} and ${digits(bytes[0])}`).join("; ")}. The table below has the same numbers.`;
     const table = Fathom.tables.plain(
       "Knowledge and bits per byte by model",
       [{ title: "model", head: true }, ...["bits", `${percent} interval`, "bits per byte", `${percent} interval`].map((title) => ({ title, number: true }))],

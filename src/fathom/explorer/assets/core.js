@@ -50,7 +50,12 @@ Fathom.measure = (texts, size = 13, weight = 700) => {
   return Math.ceil(Math.max(...texts.map((text) => pen.measureText(text).width)));
 };
 
-Fathom.model = (model) => Fathom.element("span", {}, Fathom.breakable(model));
+// What a model is called; its whole name shows on hover, and is in downloads and the table of models.
+Fathom.short = (model) => (Object.hasOwn(Fathom.overview.short || {}, model) ? Fathom.overview.short[model] : model);
+
+const hint = (model) => (Fathom.short(model) === model ? {} : { title: model });
+
+Fathom.model = (model) => Fathom.element("span", hint(model), Fathom.breakable(Fathom.short(model)));
 
 Fathom.closeButton = (dialog) =>
   Fathom.element(
@@ -102,22 +107,15 @@ const toPart = (part) => {
 const toParts = (name) =>
   name.split(/(?<=\+)/).flatMap((part, place) => (place ? [document.createElement("wbr"), toPart(part)] : [toPart(part)]));
 
-// What a model is called in sentences and charts; tables have its whole name.
-Fathom.short = (model) => (Object.hasOwn(Fathom.overview.short || {}, model) ? Fathom.overview.short[model] : model);
-
-// A short name says the whole one on hover.
-const toName = (text) => {
-  const short = Fathom.short(text);
-  return Fathom.element("strong", short === text ? {} : { title: text }, toParts(short));
-};
+const toName = (text) => Fathom.element("strong", hint(text), toParts(Fathom.short(text)));
 
 Fathom.sentence = (pieces) => pieces.map(([text, isName]) => (isName ? toName(text) : text));
 
-// Numbers as in the tables of the command line, no decimals from 100 on; whole ones have none at all.
+// Mean ranks as in the tables of the command line: one decimal, none from 100 on.
 // made once: a new one for each number takes longer than the rest of a table
 const formats = {
   plain: new Intl.NumberFormat("en"),
-  ...Object.fromEntries([0, 1].map((digits) => [digits, new Intl.NumberFormat("en", { maximumFractionDigits: digits })])),
+  ...Object.fromEntries([0, 1].map((digits) => [digits, new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })])),
 };
 
 Fathom.rank = (value) => {
@@ -130,7 +128,7 @@ Fathom.plain = (value) =>
     ? "–"
     : value.toLocaleString("en", { maximumSignificantDigits: 4 });
 
-Fathom.whole = (value) => formats.plain.format(value);
+Fathom.whole = (value) => (Number.isFinite(value) ? formats.plain.format(value) : "–");
 
 Fathom.plural = (count, what) => `${Fathom.whole(count)} ${what}${count === 1 ? "" : "s"}`;
 

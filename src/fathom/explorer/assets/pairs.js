@@ -100,7 +100,7 @@ Fathom.pairsPart = (() => {
             completion(row.prompt, row.target, countLetters(wide, lines)),
           ),
       },
-      ...models.map((model, number) => ({ field: `m${number}`, title: model, number: true, width, show: Fathom.rank })),
+      ...models.map((model, number) => ({ field: `m${number}`, title: Fathom.short(model), number: true, width, show: Fathom.whole })),
       ...(data.texts.association.length
         ? [{
             field: "association", title: "association of target and prompt", number: true, width: 110,
@@ -220,7 +220,7 @@ Fathom.pairsPart = (() => {
           bar.style.width = `${4 + (92 * Math.log(rank)) / Math.log(Math.max(2, found.at(-1).rank))}%`;
           const among = rivals ? rivals.rank(model, place) : NaN;
           const said = Number.isNaN(among) ? "–" : rivals?.said(model, place) || "the author’s word";
-          return [Fathom.model(model), Fathom.rank(rank), ...(hasBar ? [bar] : []), ...(hasBits ? [Fathom.bits(rivals.bits(model, place))] : []), ...(rivals ? [Number.isNaN(among) ? "–" : Fathom.rank(among), said] : [])];
+          return [Fathom.model(model), Fathom.whole(rank), ...(hasBar ? [bar] : []), ...(hasBits ? [Fathom.bits(rivals.bits(model, place))] : []), ...(rivals ? [Fathom.whole(among), said] : [])];
         }),
         { hideCaption: true },
       ),

@@ -60,9 +60,9 @@ Fathom.questionsPart = (() => {
     const shares = !metric.startsWith("BLEU");
     const show = shares ? percent : plain;
     const bands = models.map((model) => ({
-      model,
+      model: Fathom.short(model),
       marks: own.filter((row) => row[0] === model).map(([, prompting, , , value, low, high]) => ({
-        place: promptings.indexOf(prompting), prompting, value, low, high, title: `${model}, ${prompting}: ${show(value)} ${interval(low, high, show)}`,
+        place: promptings.indexOf(prompting), prompting, value, low, high, title: `${Fathom.short(model)}, ${prompting}: ${show(value)} ${interval(low, high, show)}`,
       })).sort((a, b) => a.place - b.place),
     })).filter(({ marks }) => marks.length);
     const most = shares ? 1 : Math.max(0.05, ...own.map(([, , , , value, , high]) => Math.max(value ?? 0, high ?? 0))) * 1.05;
@@ -160,7 +160,7 @@ Fathom.questionsPart = (() => {
         { field: "kind", title: "form, level", width: 205, narrow: 130 },
         { field: "question", title: "question", width: Math.max(300, rest), narrow: 250, show: (value, row) => element("button", { type: "button", class: "pair cut", onclick: () => show(row) }, value) },
         { field: "key", title: "right answer", width: 200, narrow: 140 },
-        ...answers.map(([model], number) => ({ field: `m${number}`, title: model, number: true, width, show: (_, row) => row[`t${number}`] })),
+        ...answers.map(([model], number) => ({ field: `m${number}`, title: Fathom.short(model), number: true, width, show: (_, row) => row[`t${number}`] })),
       ],
       rows,
       lines,

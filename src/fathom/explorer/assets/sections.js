@@ -44,7 +44,7 @@ Fathom.sections = (() => {
     }
     if (found.advice.limit === null) return fill(place, parts);
     parts.push(element("h3", {}, "What does no model know?"));
-    const limit = rank(found.advice.limit);
+    const limit = whole(found.advice.limit);
     if (!judged) parts.push(element("p", {}, `No keyword has ${overview.fewestPairs} pairs or more, so nothing can be said of one.`));
     else if (!unknown.length) parts.push(element("p", {}, `On every keyword with ${overview.fewestPairs} pairs or more some model has ${knows() ? "more than 0 bits" : `a ${statisticLabel()} of ${limit} or better`}${why}.`));
     else {
@@ -172,7 +172,7 @@ Fathom.sections = (() => {
         "Intervals hold for each cell alone."),
       Fathom.tables.plain(
         "Strength of models by sub-field",
-        [{ title: "sub-field", head: true }, { title: "keywords / pairs", number: true }, ...order.map((model) => ({ title: model, number: true }))],
+        [{ title: "sub-field", head: true }, { title: "keywords / pairs", number: true }, ...order.map((model) => ({ title: Fathom.short(model), number: true }))],
         rows, { sortable: true, hideCaption: true },
       ),
     );
@@ -194,17 +194,18 @@ Fathom.sections = (() => {
     });
     const ahead = points.filter(({ lead }) => lead > 0).length;
     const better = knows() ? "more bits" : `the ${sign > 0 ? "higher" : "lower"} ${Fathom.what()}`;
-    const options = order.map((model) => [model, model]);
+    const options = order.map((model) => [model, Fathom.short(model)]);
     const width = Fathom.wide(place);
-    const text = `One mark for each of ${plural(points.length, "keyword")}: ${first} has ${better} on ${ahead}, ${second} on ${points.filter(({ lead }) => lead < 0).length}.`;
+    const [one, other] = [first, second].map(Fathom.short);
+    const text = `One mark for each of ${plural(points.length, "keyword")}: ${one} has ${better} on ${ahead}, ${other} on ${points.filter(({ lead }) => lead < 0).length}.`;
     const lists = element("div");
     fill(
       place,
       Fathom.chooseTwo(options, first, second),
-      describeTwo(first, second, `${first} has ${better} on ${ahead} of ${plural(points.length, "keyword")}.`),
+      describeTwo(first, second, `${one} has ${better} on ${ahead} of ${plural(points.length, "keyword")}.`),
       element("div", { class: "columns" },
-        element("figure", {}, Fathom.charts.scatter(points, { first, second, width, text }),
-          element("figcaption", {}, `${Fathom.charts.fits(first, second, width) ? "" : `The first is ${first}, the second ${second}. `}A mark is a keyword, the larger the more pairs it has; ${sign > 0 ? "below" : "above"} the dashed line, and filled, ${first} is ahead.`)),
+        element("figure", {}, Fathom.charts.scatter(points, { first: one, second: other, width, text }),
+          element("figcaption", {}, `${Fathom.charts.fits(one, other, width) ? "" : `The first is ${one}, the second ${other}. `}A mark is a keyword, the larger the more pairs it has; ${sign > 0 ? "below" : "above"} the dashed line, and filled, ${one} is ahead.`)),
         lists),
     );
     const [data, rivals] = await Promise.all([Fathom.pairs(), knows() ? Fathom.rivals() : null]);
@@ -246,11 +247,12 @@ Fathom.sections = (() => {
     const rows = distinct.slice(0, 6).map((place) => [
       element("a", { href: Fathom.address({ p: texts.ids[place] }) },
         Fathom.pairsPart.completion(texts.prompts[place], texts.targets[place], 120)),
-      ...[ahead, behind].map((model) => (rivals ? Fathom.bits : rank)(value(model, place))),
+      ...[ahead, behind].map((model) => (rivals ? Fathom.bits : whole)(value(model, place))),
     ]);
-    const caption = `${ahead} is furthest ahead here`;
-    if (!rows.length) return element("p", {}, `${ahead} is nowhere ahead.`);
-    return Fathom.tables.plain(caption, [{ title: "pair", head: true }, { title: ahead, number: true }, { title: behind, number: true }], rows);
+    const [one, other] = [ahead, behind].map(Fathom.short);
+    const caption = `${one} is furthest ahead here`;
+    if (!rows.length) return element("p", {}, `${one} is nowhere ahead.`);
+    return Fathom.tables.plain(caption, [{ title: "pair", head: true }, { title: one, number: true }, { title: other, number: true }], rows);
   };
 
   // Keywords
@@ -288,7 +290,7 @@ Fathom.sections = (() => {
       columns: [
         { field: "keyword", title: "keyword", width: own, show: (value) => element("a", { href: Fathom.address({ v: "pairs", k: value, q: "", f: "" }) }, value) },
         { field: "pairs", title: "pairs", number: true, width: 78, show: whole },
-        ...order.map((model, column) => ({ field: `m${column}`, title: model, number: true, width, show })),
+        ...order.map((model, column) => ({ field: `m${column}`, title: Fathom.short(model), number: true, width, show })),
         { field: "subfield", title: "sub-field", width: grouped },
       ],
     });

@@ -180,7 +180,7 @@ EXAMPLE_VOCABULARIES = Contract(
     paths.EXAMPLE_TABLE.of(table="vocabularies"),
     "Terms and tokens of some keywords of each domain.",
     *(column.DOMAIN, column.KEYWORD),
-    text("list", "tf, tfidf, or `tokens of` the models with one tokenizer"),
+    text("list", "TF, TF-IDF, or `tokens of` the models with one tokenizer"),
     column.PLACE,
     text("entry", "a term or token"),
 )
@@ -189,16 +189,16 @@ _CALLED = text("benchmark", "what it is called: TF, TF-IDF, or the configured na
 
 EXAMPLE_BENCHMARKS = Contract(
     paths.EXAMPLE_TABLE.of(table="benchmarks"),
-    "What each benchmark is about, and how large it is.",
-    column.DOMAIN,
-    text("title", "title of the domain"),
-    column.VARIANT,
+    "What each benchmark and each set of questions is about, and how large it is.",
+    text("domain", "name of the domain, or of the set of questions"),
+    text("title", "what it is called"),
+    text("variant", "that of the benchmark; of a set of questions empty"),
     _CALLED,
-    text("kind", "kind of its questions: completion"),
-    count("pairs", "number of pairs"),
-    count("keywords", "number of keywords, or categories of a reference"),
-    count("targets", "number of distinct targets"),
-    count("documents", "number of documents"),
+    text("kind", "kind of its questions: completion, or the forms of a set of questions"),
+    count("pairs", "number of pairs, or of questions"),
+    count("keywords", "number of keywords, or categories of a reference", column.NOT_NEGATIVE_OR_NAN),
+    count("targets", "number of distinct targets", column.NOT_NEGATIVE_OR_NAN),
+    count("documents", "number of documents, or of records that questions are about"),
 )
 
 EXAMPLE_PAIRS = Contract(

@@ -127,6 +127,8 @@ SIZES = Contract(
     "Corpora and sets of questions beside those of [CompComp].",
     text("of", "the corpus or set of questions"),
     text("quantity", "what is counted"),
+    text("source", "what questions are made from; empty: no single form of questions"),
+    text("metric", "what answers are scored by; empty: no single form of questions"),
     *numbers("here", about="the number here; empty: not told"),
     *numbers("paper", about="the number in the paper"),
 )
@@ -152,7 +154,7 @@ QUESTION_THRESHOLDS = Contract(
     text("parameter", "t_d or t_c"),
     number("threshold", "its value; empty: all records", column.ANY_OR_NAN),
     count("size", "number of questions of t_d, of records of t_c"),
-    *(column.MODEL, _FORM, _LEVEL, column.METRIC, *column.ESTIMATE, *_TOLD),
+    *(column.MODEL, _PROMPTING, _FORM, _LEVEL, column.METRIC, *column.ESTIMATE, *_TOLD),
 )
 
 QUESTION_DIFFERENCES = Contract(

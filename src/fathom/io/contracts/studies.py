@@ -113,8 +113,11 @@ TARGET_GROUPS = Contract(
 
 EXTREMES = Contract(
     paths.BEST_AND_WORST,
-    "Targets by their score from both ends.",
-    *(column.VARIANT, column.MODEL, _AGAINST, column.PLACE),
+    "Targets by their score from both ends, for people to read.",
+    text("benchmark", "what the benchmark is called"),
+    text("model", "what the model with the targets is called"),
+    text("against", "what the model that it is compared with is called"),
+    column.PLACE,
     text("best", "the target at this place"),
     text("worst", "the target at this place from the other end"),
 )

@@ -21,6 +21,7 @@ from fathom.figures.style import (
     Series,
     add_families,
     clean_name,
+    label_scale,
     make_figure,
     mark_model,
     place_labels,
@@ -120,7 +121,7 @@ def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figur
         _draw_axis(axes, axis, some, families)
         for axes, (axis, some) in zip(grid[:-1], known.items(), strict=True)
     ]
-    grid[0].set_ylabel("TF rank")
+    grid[0].set_ylabel(label_scale("TF rank", grid[0].yaxis))
     _list_models(grid[-1], models, numbers)
     add_families(figure, families, {each.size.kind for each in models}, "lower")
     for axes, some, points in labelled:

@@ -121,11 +121,13 @@ EXTREMES = Contract(
 
 RELATIONS = Contract(
     paths.RELATIONS,
-    "Correlation of a metric with the similarity of the stage's domain to the target, and with the "
-    "reference rank.",
+    "Correlation of a metric with the similarity of the stage's domain to the target, and with metrics on "
+    "the reference.",
     text("track", "the training"),
     *(column.DOMAIN, column.VARIANT, column.METRIC, column.AGGREGATE),
-    text("with", "similarity, or reference: the rank on the reference benchmark"),
+    text("with", "similarity, or reference: a metric on the reference benchmark"),
+    text("with_metric", "that metric; empty for similarity"),
+    text("with_aggregate", "how it is summed up; empty for similarity"),
     text(
         "statistic",
         "pearson, spearman, kendall; minima_minus_maxima: similarity at the metric's minima minus at its "

@@ -269,7 +269,10 @@ def test_two_violins_show_all_targets_of_their_groups_and_nothing_is_cut(tables)
     figure = draw(tables)
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_xticklabels()]
-    assert [label.splitlines()[0] for label in labels] == ["top 3 of 12", "bottom 3 of 12"]
+    heads = ["top 25 %\n3 of 12 targets", "bottom 25 %\n3 of 12 targets"]
+    assert ["\n".join(label.splitlines()[:2]) for label in labels] == heads
+    left, right = (label.get_window_extent() for label in axes.get_xticklabels())
+    assert left.x1 < right.x0
     assert (
         axes.get_title().startswith("claude targets\nCohen's d = ")
         and "base: to Learning, against the base" in figure.get_suptitle()

@@ -13,7 +13,7 @@ import polars as pl
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
-from fathom.config.scoring import Summary
+from fathom.config.scoring import Summary, Targets
 from fathom.config.short_names import Titles, shorten_adapted, shorten_names
 from fathom.errors import InputError
 from fathom.figures import panels
@@ -356,7 +356,9 @@ def draw_targets_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) 
     """Draw the best and the worst targets of one model."""
     targets, groups = read_changes(inputs["targets"], inputs["groups"], parts["model"])
     title = settings.title or parts["domain"]
-    figure = draw_changes(targets, groups, title, settings.summary, settings.references, settings.titles)
+    figure = draw_changes(
+        targets, groups, title, settings.summary, settings.references, settings.titles, settings.share
+    )
     return figure, (studies.TARGET_CHANGES, targets.rows(named=True))
 
 
@@ -367,6 +369,7 @@ def draw_changes(
     settings: Summary,
     references: References = (),
     titles: Titles | None = None,
+    share: float = Targets().share,
 ) -> "Figure":
     """Draw a panel for each benchmark; call it inside `use_style`."""
     figure = make_figure(max(5.2, _PANEL_WIDTH * len(groups)), _VIOLIN_HEIGHT)
@@ -377,7 +380,7 @@ def draw_changes(
     grid = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
     for axes, row in zip(grid, groups, strict=True):
         some = targets.filter(variant=row["variant"])
-        names = [_draw_group(axes, some, group) for group in _PLACES]
+        names = [_draw_group(axes, some, group, share) for group in _PLACES]
         axes.set_xticks([*_PLACES.values()], names)
         axes.set_xlim(-0.6, 1.6)
         axes.set_title(_describe_contrast(row, settings, references))
@@ -410,8 +413,11 @@ def _describe_contrast(row: Row, settings: Summary, references: References) -> s
     return f"{label}\nCohen's d = {row['d']:.2f}{ends}\nt test: p = {row['p']:.2g}"
 
 
-def _draw_group(axes: "Axes", targets: pl.DataFrame, group: str) -> str:
-    """Draw one violin, a point for each target, and their mean; return its label."""
+def _draw_group(axes: "Axes", targets: pl.DataFrame, group: str, share: float) -> str:
+    """Draw one violin, a point for each target, and their mean; return its label.
+
+    `share`: of the targets, that are to be in each group.
+    """
     rows = targets.filter(group=group)
     values, most = rows["similarity"].to_list(), max(targets["pairs"].to_list())
     place, (color, marker) = _PLACES[group], _LOOKS[group]
@@ -427,7 +433,8 @@ def _draw_group(axes: "Axes", targets: pl.DataFrame, group: str) -> str:
         axes.plot([place - 0.42, place + 0.42], [mean, mean], color="black", linewidth=1.6, zorder=4)
     names = rows["target"].to_list()[:: 1 if group == "top" else -1][:_NAMED]
     shown = [wrap_name(name, _LETTERS) for name in names]
-    return "\n".join([f"{group} {len(values)} of {len(targets)}", *shown])
+    counted = f"{len(values):,} of {len(targets):,} targets"
+    return "\n".join([f"{group} {panels.format_share(share)}", counted, *shown])
 
 
 VERDICT_SERIES = {

@@ -66,7 +66,7 @@ RANKING_FIGURES = (
         "ranking-tau", "Every two benchmarks", "ranking.{statistic}.{condition}",
         "ranking_agreement.draw_figure",
         reads=_name_tables("pairwise", "agreement", "means"), of={"condition": "conditions"},
-        target="rankings", section="Rankings", made_by="rankings",
+        target="rankings", section="Rankings", made_by="rankings", settings=("summary",),
         values={"statistic": {"tau": "tau", "tau-significant": "tau of significant differences"}},
         shown=(Shown("every two benchmarks", _PAPER, "Figs. 9, 10", {"statistic": "tau"}),
                Shown("as Figs. 9, 10, of significant differences", _PAPER, "Figs. 14, 15",

@@ -40,11 +40,12 @@ def main(
     """Read the table of scores, write its tables and a page."""
     read = RankingTables(tables)
     scores = read_table(tables / PARTS[0], RANKED_SCORES)
+    order = [*settings.ranking.families]
     found = [
         ("Benchmarks by category", categories, tabulate_categories(read)),
-        ("Models by family", families, tabulate_families(read)),
+        ("Models by family", families, tabulate_families(read, order)),
         ("Scores on corpora", corpora, tabulate_bits(read, scores)),
-        ("Training compute", compute, tabulate_compute(read)),
+        ("Training compute", compute, tabulate_compute(read, order)),
     ]
     if chosen:
         wanted = settings.ranking.corpus_table

@@ -62,10 +62,11 @@ def main(
     tables = MetricTables(scores, pairs, overlap, perplexity, attribute_rates)
     measured = measure_models(tables, settings.summary, DRAWN)
     fetched = {model: read_pointer(Path(path)) for model, path in pointers}
-    rows = follow_tracks(take_stand_ins(settings.tracks, fetched), measured, settings.summary)
+    tracks = take_stand_ins(settings.tracks, fetched)
+    rows = follow_tracks(tracks, measured, settings.summary)
     with write_table_in_batches(table, FOLLOWING) as writer:
         writer.write(rows)
-    write_rows(checkpoints, list_checkpoints(rows), CHECKPOINTS)
+    write_rows(checkpoints, list_checkpoints(tracks), CHECKPOINTS)
     log.info("%s tracks, %s rows", len(settings.tracks), f"{len(rows):,}")
 
 

@@ -177,7 +177,7 @@ def test_a_trained_model_has_the_name_of_its_base_unless_there_are_two():
 def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
     with use_style():
         asked = read_accuracy(accuracy, "examples", "letter")
-        figure = draw_factor(asked, "examples", "letter", Summary())
+        figure = draw_factor(asked, "examples", "20 questions", Summary())
         assert figure.get_suptitle().endswith("Whiskers: 95 % intervals")
         figure.draw_without_rendering()
         top, bottom = figure.axes
@@ -196,7 +196,7 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
             name.replace(" ", "") for name in short
         ]
         assert list_cut(figure) == []
-        orders = draw_orders(read_accuracy(accuracy, "orders", "letter"), "letter")
+        orders = draw_orders(read_accuracy(accuracy, "orders", "letter"), "20 questions")
         orders.draw_without_rendering()
     (axes,) = orders.axes
     assert [tick.get_text() for tick in axes.get_xticklabels()][:4] == [
@@ -213,7 +213,7 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
 def test_the_lower_panel_has_changes_relative_to_the_baseline_in_percent(accuracy):
     asked = read_accuracy(accuracy, "options", "letter")
     with use_style():
-        figure = draw_factor(asked, "options", "letter", Summary())
+        figure = draw_factor(asked, "options", "20 questions", Summary())
         figure.draw_without_rendering()
     _, bottom = figure.axes
     drawn = {line.get_label(): list(line.get_ydata()) for line in bottom.lines}
@@ -237,7 +237,7 @@ def test_each_model_has_a_column_of_its_own(accuracy, count):
     models = [f"Mistral-7B-Instruct-v0.{number}@chat" for number in range(count)]
     with use_style():
         figure = draw_factor(
-            [{**row, "model": name} for name in models for row in one], "examples", "letter", Summary()
+            [{**row, "model": name} for name in models for row in one], "examples", "20 questions", Summary()
         )
         figure.draw_without_rendering()
     names = [f"Mistral-7B-Instruct-v0.{number}" for number in range(count)]
@@ -249,6 +249,31 @@ def test_each_model_has_a_column_of_its_own(accuracy, count):
             assert [round(place) for place in line.get_xdata()] == list(range(count))
         places = [axes.transData.transform((place, 0))[0] for line in marks for place in line.get_xdata()]
         assert min(np.diff(np.sort(places))) > 5  # pixels: no mark covers the next one
+
+
+@pytest.mark.parametrize("factor", ["examples", "options", "styles", "orders"])
+def test_figures_of_choices_name_subjects_and_one_word_for_the_baseline(tmp_path, factor):
+    settings = Choices(ways=["letter"], factors=["examples", "options", "styles"])
+    tables = {
+        (name, model): table
+        for name in ("sums", "logs")
+        for model, table in answer_table(make_table(20), settings, False, NAMES[:1]).items()
+    }
+    chat = answer_table(make_table(20), settings, True, NAMES[:1])
+    tables |= {("sums", f"{model}@chat"): table for model, table in chat.items()}
+    tables |= {("logs", f"{model}@chat"): table for model, table in chat.items()}
+    path = tmp_path / "accuracy.csv"
+    write_rows(path, tabulate_accuracy(gather_answers(tables, Summary(rounds=50))), CHOICE_ACCURACY)
+    subjects = {"sums": "Sums of numbers", "logs": "Logarithms"}
+    figure = draw_one("choices", {"accuracy": path}, {"factor": factor, "way": "letter"}, subjects=subjects)
+    title = figure.axes[0].get_title() if factor == "orders" else figure.get_suptitle()
+    assert "Questions on Sums of numbers, Logarithms\n40 questions; answer: " in title
+    assert list_cut(figure) == []
+    if factor != "orders":
+        word = "standard" if factor == "styles" else "as shipped"
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert labels[0] == word and len({*labels}) == len(labels)
+        assert f"“{word}”" in figure.axes[1].get_ylabel()
 
 
 def test_a_factor_without_answers_is_refused(accuracy):

@@ -70,6 +70,16 @@ def files(tmp_path):
     }
 
 
+def test_a_token_with_and_without_a_blank_is_one_word(files, tmp_path):
+    rows = [("reward", 1, "policy", 9), ("reward", 2, "agent", 7), ("reward", 3, "policy", 5)]
+    schema = make_empty_table(TOKEN_LISTS).schema
+    write_table(tmp_path / "t.parquet", pl.DataFrame(rows, schema=schema, orient="row"), TOKEN_LISTS)
+    (found,) = read_examples(**files | {"tokens": [("ai", "m", tmp_path / "t.parquet")]})
+    assert [row[3:] for row in list_terms([found]) if row[1:3] == ("reward", "tokens of m")] == [
+        (1, "policy"), (2, "agent"),
+    ]  # fmt: skip
+
+
 def test_the_first_keywords_with_terms_and_pairs_are_shown_in_detail(files):
     (found,) = read_examples(**files)
     # one has no pairs, another no TF-IDF terms

@@ -131,8 +131,18 @@ def test_others_checkpoints_stand_over_the_tokens_that_they_have_seen():
     axes = figure.axes[0]
     assert axes.get_xscale() == "log" and not list_texts(axes)
     assert list(axes.lines[0].get_xdata()) == [1, 3, 3, 10, 55, 300, 900, 3896, 3946, 4000]
-    assert "Tokens seen (billions)" in {each.get_xlabel() for each in figure.axes}
+    assert "Tokens seen (billions), log axis" in {each.get_xlabel() for each in figure.axes}
     assert "whole-run" in figure.get_suptitle()
+
+
+def test_a_rate_has_a_linear_axis_and_an_axis_that_has_none_says_so():
+    factor = pl.when(pl.col("step") == 0).then(100.0).otherwise(1.0)
+    figure = draw(make_path().with_columns(pl.col("value", "ci_low", "ci_high") * factor))
+    labels = {axes.get_ylabel().replace("\n", " "): axes.get_yscale() for axes in figure.axes}
+    logarithmic = {label for label, scale in labels.items() if scale == "log"}
+    assert {"Mean rank, log axis", "Perplexity, log axis"} < logarithmic
+    assert labels["Attribute rate"] == labels["Mean log-probability (nats)"] == "linear"
+    assert logarithmic == {label for label in labels if label.endswith("log axis")}
 
 
 def test_many_stages_are_numbered():

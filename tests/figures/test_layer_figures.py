@@ -1,5 +1,6 @@
 """Figures by layer: what stands in their numbers, that nothing overlaps, that they repeat to the byte."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -157,13 +158,33 @@ def test_numbers_of_a_figure_are_those_of_the_tables_in_percent(data: FigureData
     [
         ("norm", "Means over 60 keywords; bands: 95 % intervals"),
         ("variations", "Means over 60 keywords"),
-        ("rates", "Means over 60 keywords; bands: 95 % intervals, of changes for all layers at once"),
+        ("targets", "Means over 60 keywords; bands: 95 % intervals, of changes for all layers at once"),
     ],
 )
 def test_the_heading_says_what_is_averaged_and_what_bands_are(data: FigureData, name: str, told: str) -> None:
     with use_style():
         figure, _ = draw_curves(name, data, "CS.AI")
     assert figure.get_suptitle().split("\n")[-1] == told
+
+
+def test_the_heading_counts_changes_that_have_no_value_or_no_band(data: FigureData) -> None:
+    with use_style():  # all rates are 0 at layer 0
+        figure, (contract, rows) = draw_curves("rates", data, "CS.AI")
+    table = pl.DataFrame(rows, schema=contract.names, orient="row")
+    changes = table.filter(pl.col("panel").str.starts_with("change"))
+    assert changes.filter(layer=0, panel="change of the attribute rate")["value"].is_nan().all()
+    assert figure.get_suptitle().split("\n")[3:] == [
+        "Not drawn: 3 of 150 changes, undefined because the first model has 0"
+    ]
+    some = [row | ({"band_high": float("inf")} if row["layer"] in (3, 4) else {}) for row in data.changes]
+    with use_style():
+        figure, _ = draw_curves("rates", replace(data, changes=some), "CS.AI")
+        figure.draw_without_rendering()
+    *_, line = figure.get_suptitle().split("\n")
+    assert line.startswith("Without a band: 12 of 150 changes, ")
+    assert figure._suptitle is not None
+    box = figure._suptitle.get_window_extent()
+    assert figure.bbox.x0 < box.x0 and box.x1 < figure.bbox.x1
 
 
 def test_what_is_compared_by_eye_has_one_axis_and_changes_name_their_reference(data: FigureData) -> None:

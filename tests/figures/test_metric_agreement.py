@@ -15,6 +15,7 @@ from fathom.figures.drawing import FigureSettings
 from fathom.figures.metric_agreement import (
     METRICS,
     Look,
+    Measured,
     draw_figure,
     draw_metrics,
     label_references,
@@ -30,6 +31,7 @@ SETTINGS = Summary(rounds=200)
 LOOK = Look("AI", "median", METRICS, SETTINGS)
 MODELS = ["gpt2-xl", "gpt2-xl+cs.AI", "gpt2-xl+cs.CL", "gpt2-xl+physics.soc-ph", "gpt2-xl+cond-mat.mtrl-sci"]
 RANKS = [400, 100, 180, 420, 700]
+RATES = [0.002, 0.4, 0.03, 0.001, 0.09]
 
 
 @pytest.fixture
@@ -91,6 +93,19 @@ def test_five_metrics_stand_over_their_correlations_with_the_reference(summary):
             inside = [box for box in labels if page.x0 < box.x0 and axes.bbox.x0 - 2 <= (box.x0 + box.x1) / 2]
             inside = [box for box in inside if (box.x0 + box.x1) / 2 <= axes.bbox.x1 + 2]
             assert all(left.x1 < right.x0 for left, right in itertools.pairwise(inside)), axes.get_title()
+
+
+def test_a_rate_has_a_linear_axis_and_an_axis_that_has_none_says_so(summary):
+    metrics = read_metrics([summary], "cs.AI", MODELS, "median")
+    wide = {model: Measured(value, value, value, 9) for model, value in zip(MODELS, RATES, strict=True)}
+    figure = draw({**metrics, "tf": wide, "attribute_rate": wide})
+    tops, bottoms = figure.axes[:5], figure.axes[5:]
+    assert [axes.get_yscale() for axes in tops] == ["linear", "log", "linear", "linear", "linear"]
+    assert [axes.get_ylabel() for axes in tops[1::3]] == ["low is best, log axis", "high is best"]
+    assert [axes.get_xscale() for axes in bottoms[1::3]] == ["log", "linear"]
+    assert [axes.get_xlabel() for axes in bottoms[1::3]] == ["TF rank, log axis", "Attribute rate"]
+    against_tf = draw({"tf": wide, "perplexity": metrics["perplexity"]})
+    assert against_tf.axes[-1].get_ylabel() == "TF rank, log axis"
 
 
 def test_without_a_reference_metrics_are_held_against_tf(summary, tmp_path):

@@ -297,6 +297,8 @@ def test_a_wide_range_is_drawn_on_a_log_scale(tmp_path):
         with use_style():
             figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
         assert [axes.get_xscale() for axes in figure.axes] == [scale, scale]
+        labels = [label for axes in figure.axes for label in (axes.get_xlabel(), axes.get_ylabel()) if label]
+        assert {label.replace("\n", " ").endswith(", log axis") for label in labels} == {scale == "log"}
 
 
 def test_both_axes_of_an_agreement_have_one_scale(tmp_path):

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from fathom.config.scoring import Summary
 from fathom.figures.catalogue import CATALOGUE, find_figure
 from fathom.figures.drawing import FigureSettings
 from fathom.figures.ranking_agreement import draw_forecast_figure, draw_preparations_figure, format_power
-from fathom.figures.ranking_tables import render_markdown
+from fathom.figures.ranking_tables import order_models, render_markdown
 from fathom.figures.style import use_style
 from fathom.io.contracts.ranking import AGREEMENT, FORECAST, PAIRWISE, PREPARATION
 from fathom.io.delimited import read_rows, write_rows
@@ -116,7 +117,7 @@ def test_figures_say_their_means_and_what_whiskers_are(full):
         if (row["condition"], row["statistic"]) == ("after", f"mean_{PLAIN}")
     )  # fmt: skip
     assert before.startswith("Before: mean 0.") and after.startswith(f"After: mean {row['value']:.2f} [")
-    assert means.get_supxlabel() == "n: 61 models. Whiskers: 95 % intervals"
+    assert means.get_supxlabel() == "n: 61 models. Whiskers and brackets: 95 % intervals"
     assert "61 models, PC1 to PC5: " in shares.axes[0].get_title()
     assert cells.get_supxlabel().startswith("n: 61 models, in a cell ")
     assert shares.get_supxlabel() == "Whiskers: 95 % intervals"
@@ -202,7 +203,9 @@ def test_a_title_that_is_longer_than_its_figure_has_several_lines(flat):
         figure, _ = _draw(flat, "perplexity-before")
         figure.draw_without_rendering()
     check_inside(figure, [axes.title for axes in figure.axes])
-    assert "Base models: perplexity before, benchmarks after" in figure.axes[0].get_title()
+    title, numbers = figure.axes[0].get_title().rsplit("\n", 1)
+    assert title.replace("\n", " ") == "Base models: perplexity before, benchmarks after"
+    assert re.fullmatch(r"mean over benchmarks -?0\.\d\d, \d models", numbers)
 
 
 def test_benchmarks_without_any_tau_have_a_heading(full, tmp_path):
@@ -212,7 +215,31 @@ def test_benchmarks_without_any_tau_have_a_heading(full, tmp_path):
     write_rows(folder / "pairwise.csv", rows, PAIRWISE)
     with use_style():
         figure, (_, drawn) = _draw(folder, "tau-significant.before")
-    assert drawn == [] and figure.axes[0].get_title().startswith("Before: mean ")
+    first, *others = figure.axes[0].get_title().split("\n")
+    assert drawn == [] and first.startswith("Before: mean ")
+    assert others[0] == "n: 61 models, 0 of 276 pairs of benchmarks"
+
+
+def test_a_matrix_counts_models_and_pairs_and_says_what_brackets_are(full, flat, tmp_path):
+    for folder, counted in (
+        (full, "n: 61 models, 276 of 276 pairs"),
+        (flat, "n: 7 to 8 models, 6 of 10 pairs"),
+    ):
+        with use_style():
+            figure, _ = _draw(folder, "tau.after")
+            figure.draw_without_rendering()
+        title = figure.axes[0].get_title().replace("\n", " ")
+        assert f"{counted} of benchmarks" in title and title.endswith("Brackets: 95 % intervals over models")
+        check_inside(figure, [figure.axes[0].title])
+    folder = tmp_path / "alike"
+    shutil.copytree(flat, folder)
+    rows = [row | {"value": math.nan, "ci_low": math.nan, "ci_high": math.nan}
+            for row in read_rows(flat / "agreement.csv", AGREEMENT)]  # fmt: skip
+    write_rows(folder / "agreement.csv", rows, AGREEMENT)
+    with use_style():
+        figure, _ = _draw(folder, "tau.after")
+    title = figure.axes[0].get_title().replace("\n", " ")
+    assert title.startswith("After: mean undefined n: 7 to 8 models") and "Brackets" not in title
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -303,11 +330,28 @@ def test_tables_list_categories_families_corpora_and_compute(full, bare, tmp_pat
     assert sum(int(row["number"]) for row in read_delimited(out / "families.csv", ",")) == 61
     assert len(read_delimited(out / "corpora.csv", ",")[0]) == 1 + 2 * 2
     compute = read_delimited(out / "compute.csv", ",")
-    assert len(compute) == 61 and float(compute[1]["compute (10^18 FLOP)"]) == pytest.approx(
+    found = {row["model"]: float(row["compute (10^18 FLOP)"]) for row in compute}
+    assert len(compute) == 61 and found["Family-0.1B-IT+adapted-to-law"] == pytest.approx(
         6 * 2e9 * 1e12 / 1e18
     )
     assert (out / "tables.md").read_text().count("\n## ") == 3
     assert read_delimited(tmp_path / bare.name / "compute.csv", ",") == []
+
+
+def test_models_stand_by_family_as_configured_and_by_size():
+    sizes = {"gemma-7b": 8e9, "llama-8b-it": 8e9, "llama-1b": 1e9, "gemma-2b": 2e9, "yi-6b": 6e9, "x": None}
+    models = [
+        Model(
+            name,
+            name,
+            "" if name == "x" else name.partition("-")[0],
+            "chat" if "it" in name else "base",
+            size,
+        )
+        for name, size in [*sizes.items(), ("llama-8b", 8e9)]
+    ]
+    found = [model.name for model in order_models(models, ["llama", "gemma"])]
+    assert found == ["llama-1b", "llama-8b", "llama-8b-it", "gemma-2b", "gemma-7b", "yi-6b", "x"]
 
 
 def _tabulate_chosen(folder, out, *more, **wanted):

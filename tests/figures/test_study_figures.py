@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.colors import to_rgb
 from tests.figures.frames import check_inside, draw_one, draw_twice
 from tests.programs import STATISTICS, run_program
 from tests.scores import tabulate_scores
@@ -36,11 +37,12 @@ from fathom.io.contracts.studies import (
     CONTROLS,
     EXTREMES,
     FOLLOWING,
+    RELATIONS,
     TARGET_CHANGES,
 )
 from fathom.io.delimited import write_rows
 from fathom.io.tables import read_table, write_table
-from fathom.studies.stages import select_stages
+from fathom.studies.stages import relate_stages, select_stages
 
 PLACES = [
     *((variant, metric, aggregate) for variant in ("reference", "tf", "tfidf")
@@ -55,6 +57,12 @@ def make_study(count: int, places=PLACES) -> tuple[pl.DataFrame, pl.DataFrame]:
     random = np.random.default_rng(0)
     similarities = np.round(np.linspace(0.1, 0.9, count), 6).tolist()
     return make_rows((5 + random.random(count + 1)).tolist(), places), make_order(similarities)
+
+
+def relate(stages):
+    """Return the relations of stages as a figure reads them."""
+    rows = [dict(zip(RELATIONS.names, row, strict=True)) for row in relate_stages(stages, Summary(rounds=50))]
+    return {tuple(row[name] for name in RELATIONS.names[2:9]): row for row in rows}
 
 
 def check_page(figure):
@@ -91,13 +99,13 @@ def test_stages_say_n_and_name_the_reference_and_correlations_have_a_p_value():
     rows, order = make_study(12)
     place = ("tf", "rank", "trimmed_mean")
     line = {"value": 0.5, "ci_low": 0.25, "ci_high": 0.75, "p": 0.0421}
-    relations = {(*place, "similarity", "pearson"): line}
+    relations = relate(select_stages(rows, order)) | {(*place, "similarity", "", "", "pearson"): line}
     stages, named = select_stages(rows, order), [("reference", "claude")]
     with use_style():
         figure = draw_stages(
             stages, relations, "trimmed-mean", "AI", Summary(), named, {"d1": "Law", "t": "AI"}
         )
-    assert figure.get_suptitle().splitlines()[0] == "AI: a after each of 12 stages (s)"
+    assert figure.get_suptitle().splitlines()[0] == "S: a on AI after each of 12 stages"
     assert [tick.get_text() for tick in figure.axes[8].get_xticklabels()][:3] == ["start", "Law", "d2"]
     *_, bands, counts = figure.get_suptitle().split("\n")
     assert (
@@ -106,10 +114,25 @@ def test_stages_say_n_and_name_the_reference_and_correlations_have_a_p_value():
         and "claude pairs, " in counts
     )
     left, right = figure.axes[2:4]
-    assert left.get_title(loc="left") == "with similarity r = 0.50, p = 0.042 [0.25, 0.75]"
+    assert left.get_title(loc="left").startswith("with similarity r = 0.50, p = 0.042 [0.25, 0.75]")
     assert right.get_title(loc="left") == "r = 1.00, p < 0.001 [1.00, 1.00]"  # the same values in all metrics
     assert figure.axes[0].get_ylabel().startswith("claude\n")
     assert [axes.get_xlabel() for axes in figure.axes if "rank" in axes.get_xlabel()] == ["claude rank"]
+
+
+def test_the_start_of_a_study_is_seen_in_both_panels_and_in_the_legend():
+    rows, order = make_study(12)
+    with use_style():
+        figure = draw_stages(select_stages(rows, order), {}, "mean", "AI", Summary())
+    left, right = figure.axes[2:4]
+    (look,) = [
+        handle for handle in figure.legends[0].legend_handles if handle.get_label().startswith("start")
+    ]
+    starts = [line for axes in (left, right) for line in axes.lines if line.get_marker() == look.get_marker()]
+    assert [len(line.get_xdata()) for line in starts] == [1, 1]
+    for line in (*starts, look):
+        assert np.mean(to_rgb(line.get_markerfacecolor())) < 0.5  # dark on white
+    assert look.get_linestyle() == left.lines[1].get_linestyle() != "None"
 
 
 @pytest.mark.parametrize(("kind", "metric", "aggregate"), [
@@ -122,13 +145,14 @@ def test_all_metrics_of_a_figure_of_stages_are_set_against_what_it_draws_of_the_
     rows, order = make_study(12)
     is_drawn = (pl.col("metric") == metric) & (pl.col("aggregate") == aggregate)
     other = (pl.col("variant") == "reference") & ~is_drawn
-    rows = rows.with_columns(value=pl.when(other).then(100.0).otherwise("value"))
+    rows = rows.with_columns(value=pl.when(other).then(pl.col("value") ** -2).otherwise("value"))
     stages = select_stages(rows, order)
     with use_style():
-        axes = draw_stages(stages, {}, kind, "AI", Summary()).axes[:-1]
+        axes = draw_stages(stages, relate(stages), kind, "AI", Summary()).axes[:-1]
     drawn = stages.filter(is_drawn, variant="reference").sort("stage")["value"].to_list()
     for right in axes[1::2]:
-        assert right.collections[0].get_offsets()[:, 0].tolist() == pytest.approx(drawn)
+        assert right.lines[0].get_xdata().tolist() == pytest.approx(drawn[:1])
+        assert right.collections[0].get_offsets()[:, 0].tolist() == pytest.approx(drawn[1:])
     assert [each.get_title(loc="left")[:8] for each in axes[1::2]] == ["", *["r = 1.00"] * 4]
     assert axes[-1].get_xlabel() == f"reference {metric}"
 
@@ -144,7 +168,7 @@ def test_a_domain_order_names_what_fits_and_all_that_is_trained_on():
             figure = draw_order(order.cast({"stage": pl.Int32}), "to-t", {"t": "Law", "d1": "Art"})
             check_page(figure)
         (axes,) = figure.axes
-        assert figure.get_suptitle() == f"to-Law: {count} domains by similarity to Law"
+        assert figure.get_suptitle() == f"To Law: {count} domains by similarity to Law"
         assert axes.get_yticklabels()[0].get_text() == "Art" and axes.get_xlabel().endswith(" with Law")
         # 13 are chosen; 12 more are a stage
         assert len(axes.get_yticks()) == (13 if count == 13 else 25)
@@ -170,7 +194,7 @@ def test_the_programs_draw_what_the_tables_hold(tmp_path, monkeypatch):
     relations = ("--relations", tmp_path / "relations.csv", "--settings", '{"rounds": 50}')
     run_program("relate_stages", *tables, *relations, imports=STATISTICS)
     found = read_relations(tmp_path / "relations.csv")
-    assert found["tf", "rank", "trimmed_mean", "reference", "pearson"]["value"] == 1
+    assert found["tf", "rank", "mean", "reference", "rank", "mean", "pearson"]["value"] == 1
     named = {"order": tmp_path / "order.parquet", "relations": tmp_path / "relations.csv"}
     named["following"] = tmp_path / "following.parquet"
     drawn = draw_twice(tmp_path / "stages", "stages", named, {"track": "a+s"})
@@ -248,7 +272,10 @@ def test_two_violins_show_all_targets_of_their_groups_and_nothing_is_cut(tables)
     figure = draw(tables)
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_xticklabels()]
-    assert [label.splitlines()[0] for label in labels] == ["top 3 of 12", "bottom 3 of 12"]
+    heads = ["top 25 %\n3 of 12 targets", "bottom 25 %\n3 of 12 targets"]
+    assert ["\n".join(label.splitlines()[:2]) for label in labels] == heads
+    left, right = (label.get_window_extent() for label in axes.get_xticklabels())
+    assert left.x1 < right.x0
     assert (
         axes.get_title().startswith("claude targets\nCohen's d = ")
         and "base: to Learning, against the base" in figure.get_suptitle()

@@ -161,7 +161,7 @@ def test_examples_name_the_most_likely_tokens_of_any_kind():
          "others": [1, 9], "other_probabilities": [0.4, 0.1], "other_ranks": [1, 4]}
         for layer in (2,)
     ])  # fmt: skip
-    names = ["", ",", "", "", " net", " the\n", " far"]
+    names = ["", ",", "", "", "␣net", "␣the\\n", "␣far"]
     assert list_examples(tokens, names, 4, 10) == [("a", 1, "␣net", ", ␣the\\n <9>")]
     assert list_examples(tokens, names, 5, 5) == [("a", 1, "␣far", ", ␣net ␣the\\n <9>")]
 

@@ -23,6 +23,7 @@ from fathom.models.tokens import (
     encode_pairs,
     encode_texts,
     render_chat_prompt,
+    show_vocabulary,
     uses_bos,
 )
 
@@ -350,3 +351,17 @@ def test_real_tokenizers(shared, name):
         pieces = tokenizer.convert_ids_to_tokens(found.ids[found.start :])
         assert pieces[0].startswith(("Ġ", "▁"))  # the blank is neither lost nor doubled
         assert pieces[0] not in ("Ġ", "▁") or target == " 策略"
+
+
+def test_tokens_are_shown_with_blanks_and_parts_of_characters_as_bytes():
+    names = ["Ġnet", "the", "Ċ", "â", "âĢ", "âĢľ", "lÃ©t", "lÃ", "ï¿½"]
+    core = Tokenizer(models.BPE({name: place for place, name in enumerate(names)}, []))
+    core.decoder = decoders.ByteLevel()
+    assert show_vocabulary(PreTrainedTokenizerFast(tokenizer_object=core)) == [
+        "␣net", "the", "\\n", "<0xE2>", "<0xE2><0x80>", "“", "lét", "l<0xC3>", "\ufffd",
+    ]  # fmt: skip
+    names = ["▁net", "the", "<0xE2>", "<0x0A>", "�"]
+    core = Tokenizer(models.BPE({name: place for place, name in enumerate(names)}, [], byte_fallback=True))
+    core.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    shown = ["␣net", "the", "<0xE2>", "\\n", "\ufffd"]
+    assert show_vocabulary(PreTrainedTokenizerFast(tokenizer_object=core)) == shown

@@ -143,6 +143,16 @@ def test_a_figure_of_adapted_models_has_those_near_to_its_domain_first():
     assert told["members"] == ["tiny+near", "tiny+far+near", "tiny", "tiny+far"]
 
 
+def test_figures_of_targets_and_choices_are_told_the_share_and_the_subjects():
+    sets = {"college_physics": {"folder": "f"}, "two": {"folder": "f", "subject": "sums"}}
+    figures = targets(targets={"share": 0.1}, choices={"questions": sets}).figures
+    told = json.loads(figures.find_settings(CATALOGUE["targets"])(SimpleNamespace(domain="near", model="m")))
+    assert told["share"] == 0.1
+    place = SimpleNamespace(factor="options", way="letter")
+    told = json.loads(figures.find_settings(CATALOGUE["choices"])(place))
+    assert told["subjects"] == {"college_physics": "college physics", "two": "sums"}
+
+
 def test_a_path_that_is_only_followed_is_in_no_other_figure():
     path = {"base": "tiny", "checkpoints": 10}
     adapt = [{**path, "paths": [["near"], ["far"]]}, {**path, "paths": [["near", "far"]], "score": False}]

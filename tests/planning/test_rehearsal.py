@@ -210,6 +210,7 @@ def test_a_hub_has_named_revisions_and_commits():
     [
         ("papers/raw-corpora", [], ["dump", "references"]),
         ("papers/raw-corpora-comparison", ["compare"], ["dump", "references"]),
+        ("papers/beyond-benchmarks", [], ["dump", "references"]),
         ("papers/comp-comp", ["coverage"], ["dump"]),
         ("arxiv-figures", ["figures", "follow", "compare", "coverage", "layers"], ["dump"]),
     ],

@@ -111,11 +111,13 @@ def test_checkpoints_and_seeds_concern_only_their_own_models():
     assert json.loads(steps.of_adaptation("tiny+near")) == json.loads(plain) | {"checkpoints": 50}
 
 
-def test_what_is_followed_has_the_tokens_that_it_has_seen():
+def test_what_is_followed_has_the_tokens_that_it_has_seen_and_its_revision():
     adapt = [{"base": "tiny", "paths": [["near"]], "checkpoints": 50}]
     models = VALUES["models"] | {"adapt": adapt, "follow": {"others": ["x", "y"]}}
-    found = json.loads(settings(models=models).of_following({"x": 10, "y": 20}))
-    assert [point["tokens"] for point in found["tracks"]["others"]] == [10, 20]
+    others = {"x": {"tokens": 10, "revision": "step1"}, "y": {"tokens": 20, "revision": "step2"}}
+    found = json.loads(settings(models=models).of_following(others))
+    read = [(point["tokens"], point["revision"]) for point in found["tracks"]["others"]]
+    assert read == [(10, "step1"), (20, "step2")]
     assert [point["step"] for point in found["tracks"]["tiny+near"]] == [0, 50, 100, 150]
     assert found["summary"]["rounds"] == 1000
 

@@ -27,6 +27,7 @@ from fathom.studies.following import (
     add_noise,
     average_seeds,
     follow_tracks,
+    list_checkpoints,
     measure_noise,
     measure_pairs,
     measure_rates,
@@ -155,6 +156,19 @@ def test_a_stand_in_has_its_own_tokens_and_is_measured_once():
     assert [(point.model, point.stand_in, point.tokens) for point in found] == [("b", "", 2), ("c", "e", 5)]
 
 
+@pytest.mark.parametrize(("revision", "stage", "step"), [
+    ("stage1-step150-tokens1B", 1, 150), ("stage2-ingredient3-step11931-tokens50B", 2, 11931),
+    ("step1000", 0, 1000), ("7df9a82518afdecae4e8c026b27adccc8c1f0032", 0, 0), ("", 0, 0),
+])  # fmt: skip
+def test_stage_and_step_of_others_checkpoints_are_those_of_their_revisions(revision, stage, step):
+    others = [Point(model="x", tokens=9, revision=revision, stand_in="y")]
+    own = [Point(model="a+b", seed="0", stage=1, domain="b", step=20, tokens=8)]
+    assert list_checkpoints({"t": others, "a+b": own}) == [
+        ("t", "x", "y", revision, stage, "", step, 9), ("a+b", "a+b", "", "", 1, "b", 20, 8),
+    ]  # fmt: skip
+    assert len(CHECKPOINTS.names) == 8
+
+
 def test_the_program_writes_the_table(tmp_path):
     options = []
     for number, name in enumerate(("a", "a+x@step5", "a+x"), 1):
@@ -176,7 +190,7 @@ def test_the_program_writes_the_table(tmp_path):
     run_program("follow_models", *options, "--settings", values, *files, tmp_path / "f.parquet")
     points = [list(row.values()) for row in read_delimited(tmp_path / "c.csv", ",", CHECKPOINTS.names)]
     models = [("a", "0", "0", "0"), ("a+x@step5", "1", "10", "100"), ("a+x", "1", "20", "200")]
-    assert points == [["a+x", model, "", stage, "", *seen] for model, stage, *seen in models]
+    assert points == [["a+x", model, "", "", stage, "", *seen] for model, stage, *seen in models]
     table = read_table(tmp_path / "f.parquet", FOLLOWING)
     assert table["model"].unique().sort().to_list() == ["a", "a+x", "a+x@step5"]
     metrics = {"bits", "rank", "probability", "log_probability", "rival_rank", "perplexity", "bits_per_byte",

@@ -42,8 +42,10 @@ def make_rows(values, places=PLACES, seeds=("0",)) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=make_empty_table(FOLLOWING).schema)
 
 
-def find(relations, *wanted):
-    (row,) = [dict(zip(RELATIONS.names, row, strict=True)) for row in relations if row[2:7] == wanted]
+def find(relations, *wanted, of=("", "")):
+    """Return a relation by variant, metric, aggregate, other series and statistic; `of`: the reference's."""
+    wanted = (*wanted[:4], *of, *wanted[4:])
+    (row,) = [dict(zip(RELATIONS.names, row, strict=True)) for row in relations if row[2:9] == wanted]
     return row
 
 
@@ -72,7 +74,7 @@ def test_a_metric_that_follows_similarity_is_told_from_one_that_does_not():
     perplexity = find(relations, "text", "perplexity", "mean", "similarity", "pearson")
     assert abs(perplexity["value"]) < 0.7
     # against the reference the start counts too
-    same = find(relations, "tf", "rank", "trimmed_mean", "reference", "pearson")
+    same = find(relations, "tf", "rank", "trimmed_mean", "reference", "pearson", of=("rank", "trimmed_mean"))
     assert same["value"] == pytest.approx(1) and same["stages"] == 9
     assert not [row for row in relations if row[2] == "reference" and row[5] == "reference"]
 
@@ -83,7 +85,26 @@ def test_without_a_reference_there_is_only_similarity():
     )
     assert {row[5] for row in relations} == {"similarity"}
     short = relate_stages(select_stages(make_rows([3.0, 2.0], PLACES[1:2]), make_order()), SETTINGS)
-    assert all(math.isnan(row[7]) for row in short)
+    assert all(math.isnan(row[9]) for row in short)
+
+
+def test_metrics_go_with_the_same_metric_of_the_reference_and_texts_with_all_of_them():
+    ranks, chances = (
+        [9.0, 5.0, 3.0, 4.0, 2.0, 2.0, 1.0, 3.0, 2.0],
+        [1.0, 2.0, 3.0, 1.5, 4.0, 2.5, 2.2, 1.1, 3.3],
+    )
+    mean = [(variant, "probability", "mean") for variant in ("reference", "tf")]
+    rows = pl.concat([make_rows(ranks, PLACES[:1]), make_rows(chances, [*mean, PLACES[2]])])
+    relations = relate_stages(select_stages(rows, make_order()), SETTINGS)
+    with_rank = np.corrcoef(ranks, chances)[0, 1]
+    for place in (mean[1], PLACES[2]):
+        found = find(relations, *place, "reference", "pearson", of=("probability", "mean"))
+        assert found["value"] == pytest.approx(1)
+        found = find(relations, *place, "reference", "pearson", of=("rank", "trimmed_mean"))
+        assert found["value"] == pytest.approx(with_rank) and abs(with_rank) < 0.9
+    # the reference's probability goes with its rank, and nothing with itself
+    of_reference = {row[3:5] + row[6:8] for row in relations if row[2] == row[5] == "reference"}
+    assert of_reference == {("probability", "mean", "rank", "trimmed_mean")}
 
 
 def test_an_order_without_a_domain_of_the_training_is_refused():

@@ -25,7 +25,7 @@ rule follow_models:
         mem_mb=grow(4000),
         runtime=minutes(60),
     params:
-        **program("follow_models", settings=settings.of_following(RUN.tokens)),
+        **program("follow_models", settings=settings.of_following(RUN.followed)),
     shell:
         CALL
 
@@ -52,7 +52,7 @@ rule compare_controls:
         mem_mb=grow(4000),
         runtime=minutes(60),
     params:
-        **program("compare_controls", settings=settings.of_controls(RUN.tokens)),
+        **program("compare_controls", settings=settings.of_controls(RUN.followed)),
     shell:
         CALL
 

@@ -25,6 +25,7 @@ class Point(Section):
     step: int = Field(0, ge=0, description="optimiser steps since the start of the path")
     stand_in: str = Field("", description="model measured in its place, if its weights are corrupt")
     tokens: int = Field(0, ge=0, description="tokens seen since then, or in total for models from elsewhere")
+    revision: str = Field("", description="revision on the hub, of models from elsewhere")
 
 
 Decay = Annotated[float, Field(ge=0, lt=1)]

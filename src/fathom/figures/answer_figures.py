@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fathom.config.choices import STANDARD
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.config.short_names import Titles, clean_name, shorten_names
@@ -403,6 +404,7 @@ _TITLES = {
 }
 _WAYS = {"letter": "the most likely letter", "text": "the letter in what a model writes"}
 _LEAST, _HEIGHT = 7.2, 2.5  # inches: of the figure, of axes
+_MOST_SUBJECTS, _SUBJECT_LETTERS = 4, 80  # that are named, and letters in a line
 
 
 def read_accuracy(path: Path | str, factor: str, way: str) -> list[Row]:
@@ -431,18 +433,21 @@ def read_accuracy(path: Path | str, factor: str, way: str) -> list[Row]:
 def draw_choices_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw accuracy by how questions were asked, one factor and one way of answering."""
     asked = read_accuracy(inputs["accuracy"], parts["factor"], parts["way"])
+    told = _tell(asked, parts["way"], settings.subjects)
     if parts["factor"] == ORDERS:
-        return draw_orders(asked, parts["way"]), (CHOICE_ACCURACY, asked)
-    figure = draw_factor(asked, parts["factor"], parts["way"], settings.summary)
-    return figure, (CHOICE_ACCURACY, asked)
+        return draw_orders(asked, told), (CHOICE_ACCURACY, asked)
+    return draw_factor(asked, parts["factor"], told, settings.summary), (CHOICE_ACCURACY, asked)
 
 
-def draw_factor(asked: Sequence[Row], factor: str, way: str, settings: Summary) -> "Figure":
-    """Draw accuracy, and its relative change from the baseline, a band for each model; inside `use_style`."""
+def draw_factor(asked: Sequence[Row], factor: str, told: str, settings: Summary) -> "Figure":
+    """Draw accuracy, and its relative change from the baseline, a band for each model; inside `use_style`.
+
+    `told`: what was asked, for the title.
+    """
     from matplotlib.ticker import PercentFormatter
 
     models = list(dict.fromkeys(each["model"] for each in asked))
-    looks = _style(asked)
+    looks = _style(asked, factor)
     columns = panels.measure_columns(_name_asked(models), len(looks))
     width = max(_LEAST, 1.1 + columns.width * len(models))
     height = 1.7 + 0.24 * -(-len(looks) // 4) + columns.below + 2 * _HEIGHT
@@ -467,10 +472,12 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str, settings: Summary) 
         axes.axhline(level, color="0.4", linewidth=0.9, linestyle="--", zorder=1)
     columns.name(bottom)
     top.set_ylabel("accuracy (dashed: guessing)")
-    bottom.set_ylabel("change from the baseline,\nrelative to its accuracy")
+    baseline = next(iter(looks.values())).label  # baselines are first and share their label
+    quoted = f"\N{LEFT DOUBLE QUOTATION MARK}{baseline}\N{RIGHT DOUBLE QUOTATION MARK}"
+    bottom.set_ylabel(f"change from {quoted},\nrelative to its accuracy")
     bottom.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     how = "; models inside their chat templates" if _use_templates(models) else ""
-    title = f"{_TITLES[factor]}\n{_tell(asked, way)}{how}\n{panels.describe_intervals(settings)}"
+    title = f"{_TITLES[factor]}\n{told}{how}\n{panels.describe_intervals(settings)}"
     figure.suptitle(title, fontsize=10.5)
     panels.add_legend(figure, panels.list_handles(top), 4)
     return figure
@@ -486,7 +493,7 @@ def _name_asked(models: Sequence[str]) -> list[str]:
     return [panels.wrap_column(name.removesuffix(end)) for name in shorten_names(models).values()]
 
 
-def draw_orders(asked: Sequence[Row], way: str) -> "Figure":
+def draw_orders(asked: Sequence[Row], told: str) -> "Figure":
     """Draw accuracy over the orders of the options, a line for each model; call it inside `use_style`."""
     names = list(dict.fromkeys(each["variation"] for each in asked))
     models = list(dict.fromkeys(each["model"] for each in asked))
@@ -505,37 +512,42 @@ def draw_orders(asked: Sequence[Row], way: str) -> "Figure":
             clip_on=False,  # marks at 0 are whole
         )  # fmt: skip
     axes.axhline(_GUESSING, color="0.4", linewidth=0.9, linestyle="--", zorder=1)
-    axes.set_xticks(range(len(names)), [_label_variation(name) for name in names], rotation=40, ha="right")
+    labels = [_label_variation(name, ORDERS) for name in names]
+    axes.set_xticks(range(len(names)), labels, rotation=40, ha="right")
     axes.set_ylabel("accuracy (dashed: guessing)")
     axes.set_ylim(bottom=0)
-    axes.set_title(f"{_TITLES[ORDERS]}\n{_tell(asked, way)}")
+    axes.set_title(f"{_TITLES[ORDERS]}\n{told}")
     figure.legend(loc="outside right upper")
     return figure
 
 
-def _tell(asked: Sequence[Row], way: str) -> str:
-    """Return what is counted, for the title."""
+def _tell(asked: Sequence[Row], way: str, subjects: Mapping[str, str]) -> str:
+    """Return what is asked and counted, for the title: a line of subjects, by set, and one of numbers."""
     row = asked[0]
-    which = "" if row["questions"] == EVERY_SET else f" of {clean_name(row['questions'])}"
-    return f"{row['items']} questions{which}; answer: {_WAYS[way]}"
+    sets = [*subjects] if row["questions"] == EVERY_SET else [row["questions"]]
+    names = [clean_name(subjects.get(each, each)) for each in sets]
+    if len(names) > _MOST_SUBJECTS:
+        names[_MOST_SUBJECTS:] = [f"{len(names) - _MOST_SUBJECTS} others"]
+    which = wrap_name(f"Questions on {', '.join(names)}", _SUBJECT_LETTERS) + "\n" if names else ""
+    return f"{which}{row['items']} questions; answer: {_WAYS[way]}"
 
 
-def _style(asked: Sequence[Row]) -> dict[str, Series]:
+def _style(asked: Sequence[Row], factor: str) -> dict[str, Series]:
     """Return the look of each variation: baselines in black and first, others apart in colour and marker."""
     names = list(dict.fromkeys(each["variation"] for each in asked))
     baselines = {each["variation"] for each in asked if isnan(each["change"])}
     ordered = sorted(names, key=lambda name: name not in baselines)
     looks = {}
     for place, name in enumerate(ordered):
-        label = _label_variation(name)
+        label = _label_variation(name, factor)
         plain = Series(label, "#000000", "o", True, "-")
         looks[name] = plain if name in baselines else style_series(label, place - len(baselines))
     return looks
 
 
-def _label_variation(name: str) -> str:
-    if name == "as-shipped":
-        return "as shipped"
+def _label_variation(name: str, factor: str) -> str:
+    if name == "as-shipped":  # in a chat in the standard style
+        return STANDARD if factor == "styles" else "as shipped"
     kind, _, rest = name.partition("-")
     words = {
         "examples": "examples",

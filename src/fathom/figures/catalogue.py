@@ -66,7 +66,7 @@ RANKING_FIGURES = (
         "ranking-tau", "Every two benchmarks", "ranking.{statistic}.{condition}",
         "ranking_agreement.draw_figure",
         reads=_name_tables("pairwise", "agreement", "means"), of={"condition": "conditions"},
-        target="rankings", section="Rankings", made_by="rankings",
+        target="rankings", section="Rankings", made_by="rankings", settings=("summary",),
         values={"statistic": {"tau": "tau", "tau-significant": "tau of significant differences"}},
         shown=(Shown("every two benchmarks", _PAPER, "Figs. 9, 10", {"statistic": "tau"}),
                Shown("as Figs. 9, 10, of significant differences", _PAPER, "Figs. 14, 15",
@@ -298,7 +298,8 @@ QUESTION_FIGURES = (
     Figure(
         "choices", "Multiple choice", "choices.{factor}.{way}", "answer_figures.draw_choices_figure",
         reads={"accuracy": paths.CHOICES.of(table="accuracy")}, of={"factor way": "varied_choices"},
-        target="choices", section="Multiple choice", made_by="choices, choices-demo", settings=("summary",),
+        target="choices", section="Multiple choice", made_by="choices, choices-demo",
+        settings=("summary", "subjects"),
         values={"factor": {"examples": "order of options in the examples",
                            "options": "order of options in the questions", "styles": "styles of the prompt",
                            "orders": "orders of the options"},
@@ -314,7 +315,8 @@ QUESTION_FIGURES = (
                      differs="styles in wording of our own; the paper's only from a file of yours"
                      " (`choices.styles`)")),
         caption="""
-        Accuracy on multiple-choice questions, and its change from the baseline, by how they were asked.
+        Accuracy on multiple-choice questions, and its change from the baseline in black, by how they were
+        asked.
 
         Each column is a model, each mark a variation, the whisker its interval: below, that of the paired
         bootstrap over questions. There a change is a share of the baseline's accuracy, and is left

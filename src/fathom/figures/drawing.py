@@ -12,7 +12,7 @@ from pydantic import Field
 
 from fathom.config.layers import Layers
 from fathom.config.ranking import Ranking
-from fathom.config.scoring import Summary
+from fathom.config.scoring import Summary, Targets
 from fathom.config.section import Section, refuse_unknown
 from fathom.config.short_names import shorten_names
 from fathom.figures.entry import Figure as Entry
@@ -41,6 +41,8 @@ class FigureSettings(Section):
     titles: dict[str, str] = Field({}, description="title of each domain, in the order of the panels")
     members: list[str] = Field([], description="models, or tracks, that are drawn together")
     references: list[tuple[str, str]] = Field([], description="variants and names of references, in order")
+    subjects: dict[str, str] = Field({}, description="subject of each set of multiple-choice questions")
+    share: float = Field(Targets().share, description="share of the targets among the best, or the worst")
     bases: dict[str, str] = Field({}, description="models, each with the one that it is drawn over")
     chat_pairs: list[tuple[str, str, str]] = Field([], description="chat model, its base and their family")
     sizes: list[tuple[str, str, str, int, int]] = Field(

@@ -168,7 +168,9 @@ def read_examples(
         rows = read_rows(path, VOCABULARY, ("keyword", "term"))
         found[domain].vocabularies[variant] = _gather((row["keyword"], row["term"].strip()) for row in rows)
     for domain, model, path in tokens:
-        lists = _gather(read_table(path, TOKEN_LISTS, ["keyword", "token"]).iter_rows())
+        # most tokenizers have a word with and without the blank before it, which is one word to a reader
+        listed = dict.fromkeys(read_table(path, TOKEN_LISTS, ["keyword", "token"]).iter_rows())
+        lists = _gather(listed)
         known = found[domain].tokens
         same = next((name for name, other in known.items() if other == lists), None)
         if same:

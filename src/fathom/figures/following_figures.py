@@ -35,6 +35,7 @@ from fathom.figures.style import (
     RANKING_COLORS,
     VARIANT_SERIES,
     Series,
+    label_scale,
     number_ticks,
     style_variant,
     wrap_name,
@@ -126,9 +127,10 @@ def draw_track(
     for place, (axes, (metric, aggregate, label)) in enumerate(zip(grid.flat, shown, strict=False)):
         some = rows.filter(metric=metric, aggregate=aggregate)
         handles |= _draw_panel(axes, some, time, references)
-        axes.set_ylabel(wrap_name(label_panel((metric, aggregate, label), settings), _HIGH))
+        name = label_scale(label_panel((metric, aggregate, label), settings), axes.yaxis)
+        axes.set_ylabel(wrap_name(name, _HIGH))
         if place >= len(shown) - columns:
-            axes.set_xlabel(time.label)
+            axes.set_xlabel(label_scale(time.label, axes.xaxis))
         _mark_stages(axes, stages, names=place < columns)
     add_benchmarks(figure, handles)
     return figure
@@ -250,11 +252,15 @@ def _scale(rows: pl.DataFrame, time: Time) -> Sequence[float]:
 
 
 def scale_axes(axes: "Axes", rows: pl.DataFrame, time: Time = STEPS) -> None:
-    """Make an axis logarithmic if its values span a large factor; write numbers in full."""
+    """Make an axis logarithmic if its values span a large factor, but not for shares of a whole.
+
+    Numbers are written in full. `rows`: of one metric.
+    """
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     low, high = min(rows["ci_low"].to_list()), max(rows["ci_high"].to_list())
-    for axis, log in ((axes.xaxis, time.log), (axes.yaxis, low > 0 and high / low > _LOG_FROM)):
+    is_share = rows["metric"][0] == ATTRIBUTE_RATE.name
+    for axis, log in ((axes.xaxis, time.log), (axes.yaxis, not is_share and 0 < _LOG_FROM * low < high)):
         if log:
             (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
             axis.set_major_locator(LogLocator(subs=(1.0,) if axis is axes.xaxis else (1.0, 2.0, 5.0)))
@@ -319,8 +325,9 @@ def draw_checkpoints(
     for line, metric in zip(grid, METRICS, strict=True):
         for axes, track in zip(line, tracks, strict=True):
             handles |= _draw_checkpoints(axes, _count_models(track).filter(metric=metric.name), references)
-        label = metric.describe(STATISTICS[statistic])
-        line[0].set_ylabel(wrap_name(label_panel((metric.name, statistic, label), settings), _HIGH))
+        name = label_panel((metric.name, statistic, metric.describe(STATISTICS[statistic])), settings)
+        for axes, text in zip(line, [name, *[""] * len(tracks)], strict=False):
+            axes.set_ylabel(wrap_name(label_scale(text, axes.yaxis), _HIGH))
     names = name_lists([track["track"][0] for track in tracks])
     for upper, lower, track in zip(grid[0], grid[-1], tracks, strict=True):
         count = describe_count([track["model"].n_unique()], "checkpoint")
@@ -437,8 +444,8 @@ def draw_paths(
             levels[f"{title} final"] = (end, _FINAL_COLOR)
         for name, (value, color) in levels.items():
             handles[name] = axes.axhline(value, color=color, **_LEVEL)
-        axes.set_title(_title_panel(panel, settings, references))
         scale_axes(axes, pl.concat(rows for _, rows in chosen))
+        axes.set_title(label_scale(_title_panel(panel, settings, references), axes.yaxis))
         if place >= len(panels) - grid.shape[1]:
             axes.set_xlabel("Steps on the last domain")
     add_legend(figure, handles, legend)

@@ -18,7 +18,14 @@ from fathom.config.short_names import Titles, clean_name, shorten_adapted, short
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import add_legend, describe_count, format_share, make_panels
-from fathom.figures.style import LAYER_COLOR_MAP, LAYER_COLORS, make_figure, number_ticks, wrap_name
+from fathom.figures.style import (
+    LAYER_COLOR_MAP,
+    LAYER_COLORS,
+    label_scale,
+    make_figure,
+    number_ticks,
+    wrap_name,
+)
 from fathom.io.contracts.figures import LAYER_CURVES, LAYER_KEYWORDS
 from fathom.io.contracts.layers import LAYER_CHANGES, LAYER_RATES, LAYER_SUMMARY
 from fathom.io.delimited import Row, read_rows
@@ -238,7 +245,8 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
     if not any(curve.layers for panel in panels for curve in panel.curves):
         raise InputError(f"no data for figure {name!r}", data.models[0], "measure it first")
     model = data.names[data.models[0]]
-    heading = f"{what.format(model=clean_name(model))}\n{wrap_name(title, 70)}\n{_describe(panels, data)}"
+    lines = [what.format(model=clean_name(model)), wrap_name(title, 70), _describe(panels, data)]
+    heading = "\n".join([*lines, *_tell_gaps(panels)])
     rows = [
         (" ".join(panel.title.split()) or panel.label, curve.label, layer, *point)
         for panel in panels
@@ -256,6 +264,20 @@ def _describe(panels: Sequence[Panel], data: FigureData) -> str:
         return text
     text += f"; bands: {format_share(data.confidence)} intervals"
     return text + (", of changes for all layers at once" if any(panel.zero for panel in panels) else "")
+
+
+def _tell_gaps(panels: Sequence[Panel]) -> list[str]:
+    """Return lines on changes without a value or without a band: how many, and why."""
+    curves = [curve for panel in panels if panel.zero for curve in panel.curves]
+    values = np.concatenate([[], *(curve.value for curve in curves)])
+    ends = np.concatenate([np.empty((0, 2)), *(np.c_[curve.low, curve.high] for curve in curves)])
+    defined, banded = np.isfinite(values), np.isfinite(ends).all(axis=1)
+    undefined, alone, every = (~defined).sum(), (defined & ~banded).sum(), f"of {len(values):,} changes"
+    lines = (
+        [f"Not drawn: {undefined:,} {every}, undefined because the first model has 0"] if undefined else []
+    )
+    why = "as the samples of the keywords have 0, or no spread"
+    return [*lines, f"Without a band: {alone:,} {every}, {why}"] if alone else lines
 
 
 def draw_panels(panels: Sequence[Panel], title: str, names: Mapping[str, str] | None = None) -> "Figure":
@@ -345,7 +367,7 @@ def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
     number_ticks(axes.yaxis)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("layer (0: embedding)")
-    axes.set_ylabel(panel.label)
+    axes.set_ylabel(label_scale(panel.label, axes.yaxis))
     if panel.title:
         axes.set_title(panel.title)
     return handles

@@ -22,7 +22,7 @@ from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.model_ranks import scale_axis
 from fathom.figures.panels import PanelRow, measure_columns, wrap_column
-from fathom.figures.style import VARIANT_SERIES, make_figure, place_labels, wrap_name
+from fathom.figures.style import VARIANT_SERIES, label_scale, make_figure, place_labels, wrap_name
 from fathom.io.contracts.figures import METRIC_AGREEMENT
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import read_rows
@@ -214,15 +214,21 @@ def draw_block(
         panels.draw_values(axes, series or panels.PLAIN, rows, upright=True)
         columns.name(axes)
         axes.set_title(look.labels[name])
-        axes.set_ylabel(f"{'low' if BASELINES.get(name, RANK).low_is_best else 'high'} is best", fontsize=9)
-        scale_axis(axes, "y", [n for row in rows for n in row[2:] if math.isfinite(n)], _TICKS)
+        scale_axis(axes, "y", [n for row in rows for n in row[2:] if math.isfinite(n)], _TICKS, _scale(name))
+        good = "low" if BASELINES.get(name, RANK).low_is_best else "high"
+        axes.set_ylabel(label_scale(f"{good} is best", axes.yaxis), fontsize=9)
     grid[1][0].set_visible(False)
     labels = []
     for axes, agreement in zip(grid[1][1:], agreements, strict=True):
         labels.append(_draw_agreement(axes, metrics, agreement, models))
-        axes.set_xlabel(look.labels[agreement.metric])
-    grid[1][1].set_ylabel(look.labels[first])
+        axes.set_xlabel(label_scale(look.labels[agreement.metric], axes.xaxis))
+    grid[1][1].set_ylabel(label_scale(look.labels[first], grid[1][1].yaxis))
     return labels
+
+
+def _scale(metric: str) -> bool | None:
+    """Return whether a metric has a logarithmic axis; None: by its values. A rate is a share of a whole."""
+    return False if metric == ATTRIBUTE_RATE.name else None
 
 
 def _name_models(models: Sequence[str], look: Look) -> list[str]:
@@ -237,8 +243,9 @@ def _draw_agreement(axes: "Axes", metrics: Metrics, agreement: Agreement, models
     values, others = metrics[agreement.metric], metrics[agreement.against]
     both = [model for model in others if model in values]
     points = [(values[model].value, others[model].value) for model in both]
-    for which, some in zip("xy", zip(*points, strict=True), strict=True):
-        scale_axis(axes, which, list(some), _TICKS)
+    names = (agreement.metric, agreement.against)
+    for which, name, some in zip("xy", names, zip(*points, strict=True), strict=True):
+        scale_axis(axes, which, list(some), _TICKS, _scale(name))
     axes.plot(*zip(*points, strict=True), color="0.25", marker="D", markersize=4.5, linestyle="none")
     _, r, low, high, p = agreement.found
     nothing = "no correlation:\ntoo few or equal models"

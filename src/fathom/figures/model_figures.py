@@ -205,7 +205,7 @@ MODEL_FIGURES = (
         "targets", "Best and worst targets", "{domain}.targets.{model}", "study_figures.draw_targets_figure",
         reads={"targets": paths.TARGET_CHANGES, "groups": paths.TARGET_GROUPS},
         of={"domain": "domains", "model": "compared_models"}, target="figures", section="Models",
-        made_by="figures", settings=("summary", "title", "titles", "references"),
+        made_by="figures", settings=("summary", "title", "titles", "references", "share"),
         shown=(Shown("nearness of the best and the worst quarter of the targets to the domain", "RawCorpora",
                      "Fig. 15"),
                Shown("as Fig. 15 of RawCorpora", "BeyondBenchmarks", "Fig. 3 right")),

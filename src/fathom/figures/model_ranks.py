@@ -22,6 +22,7 @@ from fathom.figures.panels import PanelRow, add_legend, describe_r, draw_note, d
 from fathom.figures.style import (
     RANKING_COLORS,
     Series,
+    label_scale,
     make_figure,
     number_ticks,
     place_labels,
@@ -120,7 +121,7 @@ Points = list[tuple[float, float]]
 Others = Sequence[tuple[Statistic, list[ModelRanks]]]
 """Ranks of the same models by statistics other than the leading one."""
 
-_NAMES_UP_TO, _NAME_WIDTH, _LOG_FROM = 8, 34, 20.0
+_NAMES_UP_TO, _NAME_WIDTH, _LABEL, _LOG_FROM = 8, 34, 68, 20.0
 
 
 @dataclass(frozen=True)
@@ -244,7 +245,8 @@ def draw_model_ranks(
         upper.set_yticks(rows, labels)
         upper.set_ylim(sum(heights), 0)
         _draw_ranks(upper, ranks, rows, references, legend=statistic is LEADING)
-        upper.set_xlabel(label_ranks(settings or Summary(), statistic))
+        label = label_scale(label_ranks(settings or Summary(), statistic), upper.xaxis)
+        upper.set_xlabel(wrap_name(label, _LABEL))
     lines = [
         _draw_agreement(*panel, models, numbered, references) for panel in zip(lower, panels, strict=True)
     ]
@@ -328,8 +330,9 @@ def _draw_agreement(
         points = [(float(x), float(y)) for x, y in zip(along, line, strict=True) if y > 0]
         axes.plot(*zip(*points, strict=True), color="0.45", linestyle=":", scalex=False, scaley=False)
     labels = [f"{label_variant(variant, references)} rank" for variant in (agreement.x, agreement.y)]
-    axes.set_xlabel(labels[0] + (" (numbers as above)" if numbered else ""))
-    axes.set_ylabel(labels[1])
+    across_label = labels[0] + (" (numbers as above)" if numbered else "")
+    axes.set_xlabel(label_scale(across_label, axes.xaxis))
+    axes.set_ylabel(label_scale(labels[1], axes.yaxis))
     axes.set_title(describe_agreement(agreement, references))
     return points
 
@@ -417,7 +420,7 @@ def draw_dates_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     handles = draw_rows(axes, names, rows)
     scale_axis(axes, "x", [n for row in rows for n in row[2:] if math.isfinite(n)])
     axes.set_title(title)
-    axes.set_xlabel(f"TF: {label_ranks(settings.summary)}")
+    axes.set_xlabel(wrap_name(label_scale(f"TF: {label_ranks(settings.summary)}", axes.xaxis), _LABEL))
     add_legend(figure, handles, loc="outside upper center")
     return figure, (DATES_FIGURE, [[each[name] for name in _COLUMNS] for each in ranks])
 

@@ -37,7 +37,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     if statistic is None:
         return draw_note(NO_TEST), (contracts.CATEGORIES if kind == "categories" else contracts.PAIRWISE, [])
     if kind == "tau":
-        return draw_benchmarks(tables, statistic, parts["condition"])
+        return draw_benchmarks(tables, statistic, parts["condition"], settings.summary)
     if kind == "mean-tau":
         return draw_means(tables, statistic, settings.summary)
     return draw_categories(tables, statistic)
@@ -73,11 +73,11 @@ def draw_means(tables: RankingTables, statistic: str, settings: Summary) -> Draw
     axes.set_ylabel(f"Mean {shared.label_statistic(statistic)}".replace(", ", ",\n"))
     beside = max(1, min(len(tables.conditions), int(figure.get_figwidth() / _LEGEND)))
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=beside)
-    _explain(figure, rows, settings, [row["models"] for row in rows])
+    _explain(figure, rows, settings, [row["models"] for row in rows], "Whiskers and brackets")
     return figure, (contracts.PAIRWISE, [values[s, t] for s in tables.conditions for t in names])
 
 
-def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> DrawnFigure:
+def draw_benchmarks(tables: RankingTables, statistic: str, condition: str, settings: Summary) -> DrawnFigure:
     """Draw a heat map of tau of every two benchmarks in one condition, by category.
 
     Source: [TrainBeforeTest, Figs. 9, 10, 14, 15].
@@ -100,9 +100,19 @@ def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> Dr
             axes.axhline(place - 0.5, color="white", linewidth=2.5)
             axes.axvline(place - 0.5, color="white", linewidth=2.5)
     shared.add_colorbar(figure, image, axes, shared.label_statistic(statistic))
-    models = f"\n{describe_count([row['models'] for row in rows], 'model')}" if rows else ""
-    axes.set_title(f"{title_condition(condition)}: mean {_read_means(tables, statistic)[condition]}{models}")
+    mean = _read_means(tables, statistic)[condition]
+    told = [f"{title_condition(condition)}: mean {mean}", _count_pairs(tables, rows, len(names))]
+    if "[" in mean:
+        told.append(f"{describe_intervals(settings, 'Brackets')} over models")
+    axes.set_title("\n".join(wrap_name(text, int(_LETTERS * side)) for text in told))
     return figure, (contracts.PAIRWISE, rows)
+
+
+def _count_pairs(tables: RankingTables, rows: Sequence[Row], benchmarks: int) -> str:
+    """Return how many models there are, and how many of all pairs of benchmarks have a value."""
+    models = describe_count([row["models"] for row in rows] or [len(tables.models)], "model")
+    known, every = sum(not math.isnan(row["value"]) for row in rows), math.comb(benchmarks, 2)
+    return f"n: {models}, {known} of {describe_count([every], 'pair')} of benchmarks"
 
 
 def _read_means(tables: RankingTables, statistic: str) -> dict[str, str]:
@@ -152,11 +162,17 @@ def _list_ends(rows: Sequence[Row], value: str = "value") -> list[list[float]]:
     return [[row[key] for row in rows] for key in (value, "ci_low", "ci_high")]
 
 
-def _explain(figure: "Figure", rows: Sequence[Row], settings: Summary, models: Sequence[int] = ()) -> None:
+def _explain(
+    figure: "Figure",
+    rows: Sequence[Row],
+    settings: Summary,
+    models: Sequence[int] = (),
+    which: str = "Whiskers",
+) -> None:
     """Write below a figure how many models it has, and what whiskers are, if any row has one."""
     texts = [f"n: {describe_count(models, 'model')}"] if models else []
     if any(not math.isnan(row["ci_low"]) for row in rows):
-        texts.append(describe_intervals(settings))
+        texts.append(describe_intervals(settings, which))
     figure.supxlabel(". ".join(texts), fontsize=9)
 
 
@@ -318,7 +334,8 @@ def _draw_perplexity(tables: RankingTables, panels: list[tuple[str, str, str]], 
             values = {(row["corpus"], row["benchmark"]): row["value"] for row in some}
             tasks = [v for (_, name), v in values.items() if name not in names and not math.isnan(v)]
             mean = sum(tasks) / len(tasks) if tasks else math.nan
-            grids.append((f"{title}: mean over benchmarks {mean:.2f}, {some[0]['models']} models",
+            number = describe_count([some[0]["models"]], "model")
+            grids.append((f"{title}\nmean over benchmarks {mean:.2f}, {number}",
                           [[values.get((a, b), math.nan) for b in columns] for a in names]))  # fmt: skip
             used += some
     if not grids:
@@ -327,7 +344,8 @@ def _draw_perplexity(tables: RankingTables, panels: list[tuple[str, str, str]], 
     titles = [tables.benchmarks[name].title for name in columns]
     width = 1.6 + measure_names(tables.benchmarks[name].title for name in names) + 0.37 * len(columns)
     width = max(width, 7.0)
-    heads = [wrap_name(title, int(_LETTERS * width)) for title, _ in grids]
+    heads = ["\n".join(wrap_name(line, int(_LETTERS * width)) for line in title.split("\n"))
+             for title, _ in grids]  # fmt: skip
     height = 0.7 + len(grids) * (0.45 + 0.34 * len(names)) + 0.7 * measure_names(titles, 9)
     figure = make_figure(width, height + 0.2 * sum(head.count("\n") for head in heads))
     axes_of = figure.subplots(len(grids), 1, squeeze=False, sharex=True)[:, 0]

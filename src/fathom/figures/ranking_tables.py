@@ -155,12 +155,28 @@ def tabulate_categories(tables: RankingTables) -> Table:
     return ("category", "benchmarks"), [(name, ", ".join(titles)) for name, titles in found.items()]
 
 
-def tabulate_families(tables: RankingTables) -> Table:
-    """Return the models of each family [TrainBeforeTest, Table 2], base before chat."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for model in tables.models.values():
-        found.setdefault((model.family or "other", model.kind or "unknown"), []).append(model.title)
-    rows = [(*key, len(titles), ", ".join(titles)) for key, titles in sorted(found.items())]
+def order_models(models: Iterable[Model], families: Sequence[str]) -> list[Model]:
+    """Return models by family, those named in their order and before the others; then by size, base first."""
+    places = {name: place for place, name in enumerate(families)}
+
+    def find_place(model: Model) -> tuple[Any, ...]:
+        family = (places.get(model.family, len(places)), model.family == "", model.family)
+        return (*family, model.parameters or math.inf, model.kind != "base")
+
+    return sorted(models, key=find_place)
+
+
+def tabulate_families(tables: RankingTables, families: Sequence[str] = ()) -> Table:
+    """Return the models of each family [TrainBeforeTest, Table 2], base before chat; :func:`order_models`."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for model in order_models(tables.models.values(), families):
+        kinds = found.setdefault(model.family or "other", {})
+        kinds.setdefault(model.kind or "unknown", []).append(model.title)
+    rows = [
+        (family, kind, len(titles), ", ".join(titles))
+        for family, kinds in found.items()
+        for kind, titles in sorted(kinds.items())
+    ]
     return ("family", "kind", "number", "models"), rows
 
 
@@ -213,11 +229,14 @@ def _require_known(name: str, known: Sequence[str], key: str) -> str:
     return name
 
 
-def tabulate_compute(tables: RankingTables) -> Table:
-    """Return size, training tokens and compute of models, where known [TrainBeforeTest, Table 4]."""
+def tabulate_compute(tables: RankingTables, families: Sequence[str] = ()) -> Table:
+    """Return size, training tokens and compute of models, where known [TrainBeforeTest, Table 4].
+
+    Models are ordered by :func:`order_models`.
+    """
     rows = [
         (m.title, f"{m.parameters / 1e9:.2f}", f"{m.tokens / 1e9:.1f}", f"{m.compute / 1e18:.2f}")
-        for m in tables.models.values()
+        for m in order_models(tables.models.values(), families)
         if m.parameters and m.tokens and m.compute
     ]
     return ("model", "parameters (10^9)", "tokens (10^9)", "compute (10^18 FLOP)"), rows

@@ -20,6 +20,7 @@ from fathom.figures.model_ranks import (
 from fathom.figures.style import (
     Series,
     add_families,
+    label_scale,
     make_figure,
     mark_model,
     place_labels,
@@ -122,7 +123,7 @@ def draw_sizes(
         _draw_axis(axes, axis, some, families)
         for axes, (axis, some) in zip(grid[:-1], known.items(), strict=True)
     ]
-    grid[0].set_ylabel("TF rank")
+    grid[0].set_ylabel(label_scale("TF rank", grid[0].yaxis))
     short = shorten_names((each.size.model for each in models), titles)
     _list_models(grid[-1], short, numbers)
     add_families(figure, families, {each.size.kind for each in models}, "lower")

@@ -13,7 +13,7 @@ import polars as pl
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
-from fathom.config.scoring import Summary
+from fathom.config.scoring import Summary, Targets
 from fathom.config.short_names import (
     References,
     Titles,
@@ -24,12 +24,13 @@ from fathom.config.short_names import (
 )
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows, require_known
-from fathom.figures.following_figures import PANELS, count_items, label_panel
+from fathom.figures.following_figures import PANELS, count_items, label_panel, name_lists
 from fathom.figures.panels import PanelRow
 from fathom.figures.style import (
     SIMILARITY_COLOR_MAP,
     VARIANT_SERIES,
     Series,
+    label_scale,
     make_figure,
     number_ticks,
     style_variant,
@@ -41,9 +42,15 @@ from fathom.io.contracts.figures import STAGES_FIGURE
 from fathom.io.delimited import Row, read_rows
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, STATISTICS, TRIMMED_MEAN
-from fathom.statistics.correlations import correlate_series
-from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, METRICS, PROBABILITY, RANK
-from fathom.studies.stages import EXTREMA, SIMILARITY, select_stages
+from fathom.statistics.metrics import (
+    ATTRIBUTE_RATE,
+    BASELINES,
+    LOG_PROBABILITY,
+    METRICS,
+    PROBABILITY,
+    RANK,
+)
+from fathom.studies.stages import BY_SIMILARITY, EXTREMA, SIMILARITY, select_stages
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,9 +77,12 @@ _MOST_NAMES, _LONGEST = 30, 26
 _STAGES_HEIGHT, _LOG_FROM = 1.75, 20.0
 _HIGH = 24  # letters of a label in the height of a panel
 _MARKS = {"minimum": "v", "maximum": "^", "": "o"}
+_LEVEL: Mapping[str, Any] = {"color": "0.35", "linewidth": 0.8, "linestyle": (0, (1, 2))}
+_START: Mapping[str, Any] = {"color": "0.35", "marker": "D", "markersize": 4, "linestyle": "none"}
 
 Relations = Mapping[tuple[str, ...], Mapping[str, Any]]
-"""Lines of the table of relations by variant, metric, aggregate, other series, and statistic."""
+"""Lines of the table of relations by variant, metric, aggregate, the three columns on what it goes with, and
+statistic."""
 
 
 class MetricRow(NamedTuple):
@@ -86,7 +96,7 @@ class MetricRow(NamedTuple):
 
 def read_relations(path: Path | str) -> Relations:
     """Read a table under RELATIONS."""
-    keys = ("variant", "metric", "aggregate", "with", "statistic")
+    keys = ("variant", "metric", "aggregate", "with", "with_metric", "with_aggregate", "statistic")
     return {tuple(line[key] for key in keys): line for line in read_rows(path, studies.RELATIONS)}
 
 
@@ -138,19 +148,17 @@ def draw_stages(
     similarities = trained[SIMILARITY].to_list()
     limits = (min(similarities), max(similarities))
     points, reference = None, _find_reference(stages, kind)
+    other = BY_SIMILARITY if reference.is_empty() else (REFERENCE, *KINDS[kind][:2])
     for (left, right), row in zip(grid, rows, strict=True):
         some = _select(stages, row)
         points = _draw_line(left, some, limits)
         benchmark, _, label = row.label.rpartition(": ")
-        left.set_ylabel("\n".join(filter(None, (benchmark, wrap_name(label, _HIGH)))), fontsize=8.5)
+        label = wrap_name(label_scale(label, left.yaxis), _HIGH)
+        left.set_ylabel("\n".join(filter(None, (benchmark, label))), fontsize=8.5)
         left.set_title(_describe(relations, row), fontsize=8, loc="left")
         both = some.join(reference, on="stage", maintain_order="left")
         _draw_relation(right, some if both.is_empty() else both, limits)
-        if both.is_empty():
-            relation = _format(relations.get((*row[:3], SIMILARITY, "pearson")))
-        else:
-            relation = _relate(both, settings) if row.variant != REFERENCE else ""
-        right.set_title(relation, fontsize=8, loc="left")
+        right.set_title(_format(relations.get((*row[:3], *other, "pearson"))), fontsize=8, loc="left")
         for axes in (left, right):
             number_ticks(axes.yaxis)
     _label_stages(grid[-1][0], [(titles or {}).get(name, name) for name in names])
@@ -164,17 +172,25 @@ def draw_stages(
 
 
 def _describe_study(track: str, domain: str, title: str, stages: int) -> str:
-    """Return the heading: the domain, and the base and the name of the study with the domain's title."""
+    """Return the heading: the name of the study, its base, the domain and the number of stages."""
     base, _, study = track.partition("+")
     (short,) = shorten_names([base]).values()
-    named = f" ({_name_study(study, domain, title)})" if study else ""
-    return clean_name(f"{title}: {short} after each of {panels.describe_count([stages], 'stage')}{named}")
+    after = f"{short} on {title} after each of {panels.describe_count([stages], 'stage')}"
+    return clean_name(f"{_name_study(study, domain, title)}: {after}")
 
 
 def _name_study(study: str, domain: str, title: str) -> str:
-    """Return the name of a study; a domain at its end, as in `to-cs.AI`, is called by its title."""
+    """Return the name of a study in words; a domain at its end, as in `to-cs.AI`, is called by its title.
+
+    Examples
+    --------
+    >>> _name_study("to-cs.AI", "cs.AI", "CS.AI"), _name_study("all-fields", "cs.AI", "CS.AI")
+    ('To CS.AI', 'All fields')
+    """
     start = study.removesuffix(domain)
-    return f"{start}{title}" if start != study and start.endswith("-") else study
+    if start == study or not start.endswith("-"):
+        return name_lists([study])[study]
+    return f"{name_lists([start[:-1]])[start[:-1]]} {title}"
 
 
 def _select(stages: pl.DataFrame, row: MetricRow) -> pl.DataFrame:
@@ -187,7 +203,8 @@ def _draw_line(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]) ->
     axes.plot(some["stage"], some["value"], color="0.55", linewidth=0.8, zorder=2)
     start = some.filter(stage=0)
     if not start.is_empty():
-        axes.axhline(start["value"][0], color="0.35", linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+        axes.axhline(start["value"][0], zorder=1, **_LEVEL)
+        axes.plot(0, start["value"][0], zorder=3, **_START)
     points = None
     small = 22.0 if len(some) <= _MOST_NAMES else 10.0
     for kind, marker in _MARKS.items():
@@ -197,8 +214,8 @@ def _draw_line(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]) ->
             s=small if not kind else 2 * small, edgecolors="black", linewidths=0.5, zorder=3,
             vmin=limits[0], vmax=limits[1],
         )  # fmt: skip
-    low, high = some["value"].min(), some["value"].max()
-    if isinstance(low, float) and isinstance(high, float) and low > 0 and high / low > _LOG_FROM:
+    values = some["value"].to_numpy()
+    if some["metric"][0] != ATTRIBUTE_RATE.name and 0 < _LOG_FROM * np.nanmin(values) < np.nanmax(values):
         axes.set_yscale("log")
     return points
 
@@ -207,10 +224,11 @@ def _draw_relation(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]
     """Draw one metric against the reference, or against similarity without one."""
     if "reference" not in some.columns:
         some = some.filter(pl.col("stage") > 0).with_columns(reference=SIMILARITY)
-    colors = [math.nan if value is None else value for value in some[SIMILARITY]]
+    start, trained = some.filter(stage=0), some.filter(pl.col("stage") > 0)
+    axes.plot(start["reference"], start["value"], **_START)
     axes.scatter(
-        some["reference"], some["value"], c=colors, cmap=SIMILARITY_COLOR_MAP, s=18, edgecolors="black",
-        linewidths=0.5, vmin=limits[0], vmax=limits[1], plotnonfinite=True,
+        trained["reference"], trained["value"], c=trained[SIMILARITY], cmap=SIMILARITY_COLOR_MAP, s=18,
+        edgecolors="black", linewidths=0.5, vmin=limits[0], vmax=limits[1],
     )  # fmt: skip
 
 
@@ -221,14 +239,9 @@ def _find_reference(stages: pl.DataFrame, kind: str) -> pl.DataFrame:
     return found.select("stage", reference="value")
 
 
-def _relate(both: pl.DataFrame, settings: Summary) -> str:
-    found = correlate_series(both["value"].to_numpy(), both["reference"].to_numpy(), settings)[0]
-    return "" if math.isnan(found.value) else panels.describe_r(found.value, found.p, found.low, found.high)
-
-
 def _describe(relations: Relations, row: MetricRow) -> str:
     """Return a title on a metric's correlation with similarity."""
-    place = (row.variant, row.metric, row.aggregate, SIMILARITY)
+    place = (row.variant, row.metric, row.aggregate, *BY_SIMILARITY)
     r, extrema = relations.get((*place, "pearson")), relations.get((*place, EXTREMA))
     parts = [f"with similarity {_format(r)}"] if _format(r) else []
     if extrema and not math.isnan(extrema["value"]):
@@ -264,7 +277,7 @@ def _add_legend(figure: "Figure") -> None:
     handles = [
         Line2D([], [], marker=marker, label=kind or "other stage", **look) for kind, marker in _MARKS.items()
     ]
-    handles.append(Line2D([], [], color="0.35", linewidth=0.8, linestyle=(0, (1, 2)), label="start"))
+    handles.append(Line2D([], [], label="start, and its level", **{**_START, **_LEVEL}))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
@@ -344,7 +357,9 @@ def draw_targets_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) 
     """Draw the best and the worst targets of one model."""
     targets, groups = read_changes(inputs["targets"], inputs["groups"], parts["model"])
     title = settings.title or parts["domain"]
-    figure = draw_changes(targets, groups, title, settings.summary, settings.references, settings.titles)
+    figure = draw_changes(
+        targets, groups, title, settings.summary, settings.references, settings.titles, settings.share
+    )
     return figure, (studies.TARGET_CHANGES, targets.rows(named=True))
 
 
@@ -355,6 +370,7 @@ def draw_changes(
     settings: Summary,
     references: References = (),
     titles: Titles | None = None,
+    share: float = Targets().share,
 ) -> "Figure":
     """Draw a panel for each benchmark; call it inside `use_style`."""
     figure = make_figure(max(5.2, _PANEL_WIDTH * len(groups)), _VIOLIN_HEIGHT)
@@ -365,7 +381,7 @@ def draw_changes(
     grid = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
     for axes, row in zip(grid, groups, strict=True):
         some = targets.filter(variant=row["variant"])
-        names = [_draw_group(axes, some, group) for group in _PLACES]
+        names = [_draw_group(axes, some, group, share) for group in _PLACES]
         axes.set_xticks([*_PLACES.values()], names)
         axes.set_xlim(-0.6, 1.6)
         axes.set_title(_describe_contrast(row, settings, references))
@@ -398,8 +414,11 @@ def _describe_contrast(row: Row, settings: Summary, references: References) -> s
     return f"{label}\nCohen's d = {row['d']:.2f}{ends}\nt test: p = {row['p']:.2g}"
 
 
-def _draw_group(axes: "Axes", targets: pl.DataFrame, group: str) -> str:
-    """Draw one violin, a point for each target, and their mean; return its label."""
+def _draw_group(axes: "Axes", targets: pl.DataFrame, group: str, share: float) -> str:
+    """Draw one violin, a point for each target, and their mean; return its label.
+
+    `share`: of the targets, that are to be in each group.
+    """
     rows = targets.filter(group=group)
     values, most = rows["similarity"].to_list(), max(targets["pairs"].to_list())
     place, (color, marker) = _PLACES[group], _LOOKS[group]
@@ -415,7 +434,8 @@ def _draw_group(axes: "Axes", targets: pl.DataFrame, group: str) -> str:
         axes.plot([place - 0.42, place + 0.42], [mean, mean], color="black", linewidth=1.6, zorder=4)
     names = rows["target"].to_list()[:: 1 if group == "top" else -1][:_NAMED]
     shown = [wrap_name(name, _LETTERS) for name in names]
-    return "\n".join([f"{group} {len(values)} of {len(targets)}", *shown])
+    counted = f"{len(values):,} of {len(targets):,} targets"
+    return "\n".join([f"{group} {panels.format_share(share)}", counted, *shown])
 
 
 VERDICT_SERIES = {

@@ -123,6 +123,11 @@ def number_ticks(axis: "Axis") -> None:
     axis.set_major_formatter(Numbers())
 
 
+def label_scale(label: str, axis: "Axis") -> str:
+    """Return the label of an axis that has its scale; a logarithmic one says so."""
+    return ", ".join(filter(None, (label, "log axis" if axis.get_scale() == "log" else "")))
+
+
 def _count_decimals(value: float) -> int:
     return max(0, -int(Decimal(f"{value:.10g}").normalize().as_tuple().exponent))
 

@@ -29,7 +29,7 @@ from fathom.layers.projection import (
 )
 from fathom.layers.target_ranks import ForwardSettings, measure_targets, sample_pairs
 from fathom.models.open_model import Measurement, OpenModel
-from fathom.models.tokens import count_entries, decode_texts, encode_keywords, uses_bos
+from fathom.models.tokens import encode_keywords, show_vocabulary, uses_bos
 from fathom.scoring.attribute_rate import check_keyword_lengths, list_keyword_tokens
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.pair_files import read_pairs
@@ -221,7 +221,7 @@ def list_examples(tokens: pl.DataFrame, names: Sequence[str], k: int, length: in
     """List, by keyword, the last layer's k most likely tokens that are in its token list.
 
     Rows of keyword, number of tokens in the list, these tokens, the other tokens [BeyondBenchmarks, Table 5].
-    Tokens of any kind, most likely first, separated by spaces; `␣` marks a space inside a token.
+    Tokens of any kind, most likely first, separated by spaces. `names`: of tokens by id, without spaces.
     """
     last = tokens.filter(pl.col("layer") == tokens["layer"].max(), projection="normed")
     rows: list[tuple[Any, ...]] = []
@@ -232,9 +232,8 @@ def list_examples(tokens: pl.DataFrame, names: Sequence[str], k: int, length: in
                    if rank <= k]  # fmt: skip
         sides: tuple[list[str], list[str]] = ([], [])
         for _, token, list_rank in sorted(ranked):
-            text = names[token] if token < len(names) else f"<{token}>"
-            shown = text.encode("unicode_escape").decode() if not text.isprintable() else text
-            sides[not 0 < list_rank <= length].append(shown.replace(" ", "␣"))
+            name = names[token] if token < len(names) else f"<{token}>"
+            sides[not 0 < list_rank <= length].append(name)
         rows.append((row["keyword"], len(sides[0]), " ".join(sides[0]), " ".join(sides[1])))
     return rows
 
@@ -342,7 +341,6 @@ def _measure_rates(files: DomainFiles, settings: Layers, model: OpenModel, outpu
     tokens = collect_top_tokens(
         model.model, prompts, TokenLists(content, owned), settings, model.batch_tokens, model.pointer.name
     )
-    texts = decode_texts(model.tokenizer, [[token] for token in range(count_entries(model.tokenizer))])
     report: dict[str, Any] = {
         **model.description,
         "sentences_sha256": hash_file(files.sentences),
@@ -358,7 +356,7 @@ def _measure_rates(files: DomainFiles, settings: Layers, model: OpenModel, outpu
     write_table(outputs[0], measure_rates(tokens, settings), LAYER_RATES)
     write_table(outputs[1], tokens, LAYER_TOKENS)
     write_table(outputs[2], lists, TOKEN_LISTS)
-    rows = list_examples(tokens, texts, settings.k, settings.list_length)
+    rows = list_examples(tokens, show_vocabulary(model.tokenizer), settings.k, settings.list_length)
     write_rows(outputs[3], rows, LAYER_EXAMPLES)
     write_json(outputs[4], report)
 

@@ -9,6 +9,7 @@ Chat templates are rendered with a fixed date and without randomness, so that sc
 
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -19,6 +20,8 @@ from fathom.errors import InputError
 from fathom.jobs.bounded_calls import call_tokenizer, render_bounded
 
 _BATCH = 1024
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+"""What a tokenizer decodes to in place of a part of a character."""
 CHAT_REQUEST = "Continue this text."
 """User message of the chat in which pairs are scored."""
 
@@ -105,6 +108,35 @@ def decode_texts(tokenizer: Any, tokens: Sequence[Sequence[int]], **how: Any) ->
     source = str(tokenizer.name_or_path)
     texts: list[str] = call_tokenizer(tokenizer.batch_decode, tokens, source, **how)
     return texts
+
+
+def show_vocabulary(tokenizer: Any) -> list[str]:
+    """Return every token by id as people read it in a table, on one line and without blanks.
+
+    A blank is `␣`, what cannot be printed is escaped, and bytes that are a part of a character are shown as
+    `<0xE2>`.
+    """
+    texts = decode_texts(tokenizer, [[token] for token in range(count_entries(tokenizer))])
+    partial_ids = [token for token, text in enumerate(texts) if REPLACEMENT in text]
+    for token, name in zip(partial_ids, tokenizer.convert_ids_to_tokens(partial_ids), strict=True):
+        texts[token] = _show_bytes(name or "", texts[token])
+    return [
+        (text if text.isprintable() else text.encode("unicode_escape").decode()).replace(" ", "␣")
+        for text in texts
+    ]
+
+
+def _show_bytes(name: str, text: str) -> str:
+    """Return the bytes of a token by its name in the vocabulary, or its text if the name has none."""
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    if re.fullmatch("<0x[0-9A-F]{2}>", name):
+        return name
+    known = {letter: byte for byte, letter in bytes_to_unicode().items()}
+    if not name or not known.keys() >= {*name}:
+        return text
+    decoded = bytes(known[letter] for letter in name).decode("utf-8", "surrogateescape")
+    return re.sub("[\udc80-\udcff]", lambda found: f"<0x{ord(found[0]) - 0xDC00:02X}>", decoded)
 
 
 def _encode(tokenizer: Any, what: str | Sequence[str], **how: Any) -> Any:

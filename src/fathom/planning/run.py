@@ -6,6 +6,7 @@ Snakemake.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -116,10 +117,11 @@ class Run:
         self.targets = Targets(self.config, self.outputs, self.comparing)
 
     @property
-    def tokens(self) -> dict[str, int | None]:
-        """Tokens that followed models from elsewhere have seen, by the table of models."""
-        followed = self.config.models.follow.values()
-        return {model: self.entries[model].tokens for models in followed for model in models}
+    def followed(self) -> dict[str, dict[str, Any]]:
+        """Tokens and revisions of followed models from elsewhere, by the table of models."""
+        names = chain.from_iterable(self.config.models.follow.values())
+        rows = {name: self.entries[name] for name in names}
+        return {name: {"tokens": row.tokens, "revision": row.revision} for name, row in rows.items()}
 
     def _name_pipeline(self) -> list[str]:
         needed = self.config.domains and is_fetched(self.config.sentences.splitter, self.pipelines)

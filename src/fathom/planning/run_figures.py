@@ -191,6 +191,10 @@ class RunFigures(RunFiles):
             members = next(found[parts[part]] for part, found in lists if isinstance(found, Mapping))
             adapted = "families" in figure.of.values()
             return config.claims.order_by_nearness(members, parts["domain"]) if adapted else members
+        if name in ("share", "subjects"):
+            sets, choices = config.choices.questions, ChoiceNames(config, self.results)
+            subjects = {each: choices.name_subject(each) for each in sets}
+            return subjects if name == "subjects" else config.targets.share
         found = getattr(comparing, name)
         return dict(found) if name == "bases" else found
 

@@ -106,17 +106,17 @@ class Settings:
             unused.add("frozen")
         return alone.model_dump_json(exclude={"score", "seeds", *unused})
 
-    def of_following(self, tokens: Mapping[str, int | None]) -> str:
-        """Return what the table of followed models depends on."""
-        return dump_json({"summary": self._dump("summary"), "tracks": self._dump_tracks(tokens)})
+    def of_following(self, others: Mapping[str, Mapping[str, Any]]) -> str:
+        """Return what the table of followed models depends on; `others`: keys of points from elsewhere."""
+        return dump_json({"summary": self._dump("summary"), "tracks": self._dump_tracks(others)})
 
-    def of_controls(self, tokens: Mapping[str, int | None]) -> str:
+    def of_controls(self, others: Mapping[str, Mapping[str, Any]]) -> str:
         """Return what the comparison of controls depends on; see :meth:`of_following`."""
         controls = [
             {"domain": domain, "conditions": conditions}
             for (_, domain), conditions in find_controls(self._config.models).items()
         ]
-        values = {"summary": self._dump("summary"), "tracks": self._dump_tracks(tokens)}
+        values = {"summary": self._dump("summary"), "tracks": self._dump_tracks(others)}
         return dump_json(values | {"controls": controls})
 
     def of_claims(self) -> str:
@@ -229,12 +229,9 @@ class Settings:
         values["summary"] = {"trim": self._config.summary.trim}
         return dump_json(values | ({"examples": chosen.examples} if preparation else {}))
 
-    def _dump_tracks(self, tokens: Mapping[str, int | None]) -> dict[str, Any]:
+    def _dump_tracks(self, others: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         return {
-            name: [
-                point.model_dump() | ({} if point.seed else {"tokens": tokens[point.model]})
-                for point in track
-            ]
+            name: [point.model_dump() | ({} if point.seed else others[point.model]) for point in track]
             for name, track in self._config.models.tracks.items()
         }
 

@@ -24,7 +24,14 @@ from fathom.models.loading import find_context_length
 from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.placement import find_input_device
 from fathom.models.text_model import count_alike, find_long_length
-from fathom.models.tokens import count_entries, decode_texts, encode_prompts, encode_texts, uses_bos
+from fathom.models.tokens import (
+    REPLACEMENT,
+    count_entries,
+    decode_texts,
+    encode_prompts,
+    encode_texts,
+    uses_bos,
+)
 from fathom.scoring.logits import (
     Projection,
     choose_projection,
@@ -211,7 +218,6 @@ def read_next_logits(
 
 MIN_CHARACTERS = 3
 _SENTENCES = 4096  # encoded in one call
-_REPLACEMENT = "\ufffd"  # decoded form of a token that is only part of a character
 
 
 class KeywordTokens(NamedTuple):
@@ -259,7 +265,7 @@ def decode_vocabulary(tokenizer: Any) -> list[str]:
     ids = [[number] for number in range(count_entries(tokenizer))]
     texts = decode_texts(tokenizer, ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     continuation = "##" if isinstance(tokenizer.backend_tokenizer.decoder, decoders.WordPiece) else ""
-    return [text.replace(_REPLACEMENT, "").strip().removeprefix(continuation) for text in texts]
+    return [text.replace(REPLACEMENT, "").strip().removeprefix(continuation) for text in texts]
 
 
 def find_content_tokens(names: Collection[str], stopwords: Collection[str]) -> NDArray[np.bool_]:

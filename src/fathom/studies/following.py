@@ -8,6 +8,7 @@ drawn with replacement vary too little.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from fathom.config.models import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY
-from fathom.io.contracts.studies import ALL_SEEDS, CHECKPOINTS
+from fathom.io.contracts.studies import ALL_SEEDS
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables
 from fathom.models.loading import Pointer
@@ -223,10 +224,27 @@ def measure_noise(times: Array, values: Array) -> float:
     return float(math.sqrt((rest @ rest) / freedom) / share)
 
 
-def list_checkpoints(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """Return the models of each track once, in their order, under CHECKPOINTS."""
-    own = (row for row in rows if row["seed"] != ALL_SEEDS)
-    return list(dict.fromkeys(tuple(row[name] for name in CHECKPOINTS.names) for row in own))
+def list_checkpoints(tracks: Mapping[str, Sequence[Point]]) -> list[tuple[Any, ...]]:
+    """Return the models of each track in their order, under CHECKPOINTS."""
+    return [
+        (name, point.model, point.stand_in, point.revision,
+         find_number("stage", point.revision) or point.stage, point.domain,
+         find_number("step", point.revision) or point.step, point.tokens)
+        for name, points in tracks.items()
+        for point in points
+    ]  # fmt: skip
+
+
+def find_number(name: str, revision: str) -> int:
+    """Return the number of a stage or step in the name of a revision; 0 without one.
+
+    Examples
+    --------
+    >>> [find_number(name, "stage2-ingredient1-step1000-tokens5B") for name in ("stage", "step")]
+    [2, 1000]
+    """
+    found = re.search(rf"(?<![A-Za-z]){name}(\d+)", revision)
+    return int(found[1]) if found else 0
 
 
 def take_stand_ins(

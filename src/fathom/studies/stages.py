@@ -13,13 +13,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fathom.config.benchmark import REFERENCE
+from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.studies import ALL_SEEDS
 from fathom.statistics.aggregates import LEADING
 from fathom.statistics.bootstrap import start_random
 from fathom.statistics.correlations import correlate_series
+from fathom.statistics.metrics import RANK
 
 Array = NDArray[np.float64]
 
@@ -27,6 +28,8 @@ SIMILARITY = "similarity"
 EXTREMA = "minima_minus_maxima"
 """Statistic: mean similarity of the domains after which the metric has a minimum, less that of maxima."""
 _PLACE = ("variant", "metric", "aggregate")
+BY_SIMILARITY = (SIMILARITY, "", "")
+"""What a metric goes with: columns `with`, `with_metric` and `with_aggregate`."""
 
 
 def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
@@ -59,33 +62,37 @@ def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
 
 
 def relate_stages(stages: pl.DataFrame, settings: Summary) -> list[tuple[Any, ...]]:
-    """Return how each metric goes with the similarity of the stage's domain, and with the reference rank.
+    """Return how each metric goes with the similarity of the stage's domain, and with the reference.
 
     Returned: under RELATIONS. Similarity is over all stages but the start; the reference over the start too.
-    Ranks go with the reference rank of the same aggregate, other metrics with that of the leading one.
+    A metric of pairs goes with the same metric of the reference and with its rank, both of the same aggregate
+    where there is one; what is measured on text or keywords with every metric of the reference.
     """
     found: list[tuple[Any, ...]] = []
     track, domain = stages["track"][0], stages["domain"][0]
     for place, some in stages.group_by(_PLACE, maintain_order=True):
         for other, one, two in _pair_series(stages, some, *map(str, place)):
             relations = correlate_series(one, two, settings)
-            found += [(track, domain, *place, other, *each, len(one)) for each in relations]
-        found.append((track, domain, *place, SIMILARITY, EXTREMA, *_compare_extrema(some, settings)))
+            found += [(track, domain, *place, *other, *each, len(one)) for each in relations]
+        found.append((track, domain, *place, *BY_SIMILARITY, EXTREMA, *_compare_extrema(some, settings)))
     return found
 
 
 def _pair_series(
     stages: pl.DataFrame, some: pl.DataFrame, variant: str, metric: str, aggregate: str
-) -> Iterator[tuple[str, Array, Array]]:
+) -> Iterator[tuple[tuple[str, str, str], Array, Array]]:
+    """Yield what a metric goes with, as columns `with` to `with_aggregate`, and the values of both."""
     trained = some.filter(pl.col("stage") > 0)
-    yield SIMILARITY, trained["value"].to_numpy(), trained[SIMILARITY].to_numpy()
-    same = aggregate if metric == "rank" else LEADING.name
-    reference = stages.filter(variant=REFERENCE, metric="rank", aggregate=same)
-    if variant == REFERENCE and metric == "rank":
-        return
-    both = some.join(reference.select("stage", other="value"), on="stage", maintain_order="left")
-    if not both.is_empty():
-        yield REFERENCE, both["value"].to_numpy(), both["other"].to_numpy()
+    yield BY_SIMILARITY, trained["value"].to_numpy(), trained[SIMILARITY].to_numpy()
+    references = stages.filter(variant=REFERENCE).partition_by("metric", "aggregate", as_dict=True)
+    same = (RANK.name, aggregate if metric == RANK.name else LEADING.name)
+    wanted = [same, (metric, aggregate)] if variant in (REFERENCE, *VARIANTS) else [*references]
+    for other in dict.fromkeys(wanted):
+        if other not in references or (variant, metric, aggregate) == (REFERENCE, *other):
+            continue
+        reference = references[other].select("stage", other="value")
+        both = some.join(reference, on="stage", maintain_order="left")
+        yield (REFERENCE, *map(str, other)), both["value"].to_numpy(), both["other"].to_numpy()
 
 
 def _compare_extrema(some: pl.DataFrame, settings: Summary) -> tuple[Any, ...]:

@@ -182,7 +182,7 @@ EXAMPLE_VOCABULARIES = Contract(
     *(column.DOMAIN, column.KEYWORD),
     text("list", "TF, TF-IDF, or `tokens of` the models with one tokenizer"),
     column.PLACE,
-    text("entry", "a term or token"),
+    text("entry", "a term or token; tokens that differ only in a blank before the word stand once"),
 )
 
 _CALLED = text("benchmark", "what it is called: TF, TF-IDF, or the configured name of a reference")

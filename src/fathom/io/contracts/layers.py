@@ -77,7 +77,10 @@ LAYER_EXAMPLES = Contract(
     "A model's most likely next tokens, in and not in the keyword's token list.",
     column.KEYWORD,
     count("hits", "number of tokens in the list"),
-    text("in_list", "those tokens, separated by blanks"),
+    text(
+        "in_list",
+        "those tokens, separated by blanks; `␣` is a blank, `<0xE2>` a byte of a part of a character",
+    ),
     text("not_in_list", "the others"),
 )
 

@@ -73,9 +73,14 @@ _OF_TRACK = {column.name: column for column in FOLLOWING}
 CHECKPOINTS = Contract(
     paths.FOLLOWED_MODELS,
     "A line for each model of a track, in the order of its training.",
-    *tuple(
-        _OF_TRACK[name] for name in ("track", "model", "stand_in", "stage", "trained_on", "step", "tokens")
+    *(_OF_TRACK[name] for name in ("track", "model", "stand_in")),
+    text("revision", "its revision on the hub; empty for models that are trained here"),
+    count32(
+        "stage", "stage of the path, or of others' training by the revision's name, such as stage1-step150"
     ),
+    _OF_TRACK["trained_on"],
+    count("step", "optimiser steps since the start of the path, or in others' stage by the revision's name"),
+    _OF_TRACK["tokens"],
 )
 
 TARGET_CHANGES = Contract(
@@ -124,11 +129,13 @@ EXTREMES = Contract(
 
 RELATIONS = Contract(
     paths.RELATIONS,
-    "Correlation of a metric with the similarity of the stage's domain to the target, and with the "
-    "reference rank.",
+    "Correlation of a metric with the similarity of the stage's domain to the target, and with metrics on "
+    "the reference.",
     text("track", "the training"),
     *(column.DOMAIN, column.VARIANT, column.METRIC, column.AGGREGATE),
-    text("with", "similarity, or reference: the rank on the reference benchmark"),
+    text("with", "similarity, or reference: a metric on the reference benchmark"),
+    text("with_metric", "that metric; empty for similarity"),
+    text("with_aggregate", "how it is summed up; empty for similarity"),
     text(
         "statistic",
         "pearson, spearman, kendall; minima_minus_maxima: similarity at the metric's minima minus at its "

@@ -16,7 +16,7 @@ from fathom.corpus.documents.formats import FORMATS
 from fathom.corpus.documents.reading import read_document
 from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.corpus.headings import clean_heading
-from fathom.corpus.left_out import LINKS
+from fathom.corpus.left_out import LINKS, TERMS
 
 _FIRST = "A write-ahead log holds every change before the tables do."
 _SECOND = "A checkpoint brings the tables up to date with the log."
@@ -276,6 +276,44 @@ def test_the_title_of_an_admonition_is_no_text(tmp_path):
 def test_code_inside_a_paragraph_of_plain_text_is_left_out(tmp_path, text):
     (section,) = _read(tmp_path, "a.txt", text.format(first=_FIRST, second=_SECOND)).sections
     assert section.text.split("\n\n") == [f"{_FIRST} Type this command:", _SECOND]
+
+
+def test_a_page_of_a_manual_has_headings_and_its_terms_are_no_part_of_sentences(tmp_path):
+    text = """COOLER(1)                  Coolers of the House                  COOLER(1)
+
+DESCRIPTION
+       A cooler moves energy, and its plates are kept thin so that it per\N{HYPHEN}
+       forms well.
+
+   Rooms
+       It cools all of the rooms.
+
+OPTIONS
+       -a, --all of the rooms
+              Rooms that are shut are cooled as well as those that are
+              open.
+       -c PLATES
+       --count PLATES
+              So many plates are used.
+
+       -q     Nothing is said about the rooms that are cooled, or about
+              those that are not.
+"""
+    content = _read(tmp_path, "cooler.txt", text)
+    assert [(each.headings, each.text.split("\n\n")) for each in content.sections] == [
+        (("DESCRIPTION",), ["A cooler moves energy, and its plates are kept thin so that it performs well.",
+                            "It cools all of the rooms."]),
+        (("OPTIONS",), ["Rooms that are shut are cooled as well as those that are open.",
+                        "So many plates are used.",
+                        "Nothing is said about the rooms that are cooled, or about those that are not."]),
+    ]  # fmt: skip
+    assert content.left_out[TERMS] == 4
+
+
+def test_lines_that_are_indented_below_the_first_go_on(tmp_path):
+    lines = ["The first line of this note is the longest of all,", "   and the others are", "   below it."]
+    (section,) = _read(tmp_path, "a.txt", "\n".join(lines)).sections
+    assert section.text == "The first line of this note is the longest of all, and the others are below it."
 
 
 def test_underlines_of_headings_are_no_fences(tmp_path):

@@ -225,6 +225,16 @@ def test_text_is_no_heading_though_smaller_listings_are_most_of_the_page():
     ]
 
 
+def test_a_term_on_its_own_line_is_no_part_of_a_sentence_that_begins_with_a_sign():
+    lines = [
+        "Zero length of a plate",
+        "\\(F\\) You gave a plate without any length to the",
+        "cooler of the house.",
+    ]
+    text = [(50 + 20 * (row > 0), 700 - 12 * row, 10, line) for row, line in enumerate(lines)]
+    assert _read(text) == ["(F) You gave a plate without any length to the cooler of the house."]
+
+
 def test_a_listing_is_no_typescript():
     listing = ["if (flow > 3) { open(&valve, 7); }", "else { shut(&valve); flow = 0; }"] * 3
     texts, left_out = _read_set([(50, text, MONOSPACED) for text in listing])

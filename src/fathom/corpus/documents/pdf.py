@@ -246,7 +246,9 @@ class _Writer:
         if abs(line.size - before.size) > 0.15 * max(before.size, 1):
             # small print inside a line, such as an exponent, is not a paragraph
             return abs(line.bottom - before.bottom) > 0.5 * before.size
-        if not ended and (line.text[:1].islower() or (line.text[:1].isupper() and self._is_short(before))):
+        if not ended and (
+            line.text[:1].islower() or (not line.text[:1].isdigit() and self._is_short(before))
+        ):
             return not line.text[:1].islower()
         drop = before.bottom - line.bottom
         if drop < -before.size:  # a new column or page

@@ -347,9 +347,12 @@ def test_fields_and_entries_of_lists_of_changes_are_no_prose(tmp_path, text, rea
     assert content.left_out[reason] == 1
 
 
-def test_names_with_their_types_are_no_part_of_what_they_mean(tmp_path):
+@pytest.mark.parametrize("typed", [
+    "`rate` &lt;number&gt; | &lt;string&gt;", "`rate` {number|string[]}", "Returns: {number}", "{number}",
+])  # fmt: skip
+def test_names_with_their_types_are_no_part_of_what_they_mean(tmp_path, typed):
     path = tmp_path / "a.md"
-    path.write_text("- `rate` &lt;number&gt; | &lt;string&gt; The rate of a pump.\n")
+    path.write_text(f"- {typed} The rate of a pump.\n")
     assert read_document(path, 10).sections[0].text == "The rate of a pump."
 
 

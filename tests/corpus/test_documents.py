@@ -336,6 +336,9 @@ def test_an_indented_line_after_a_colon_stays_prose(tmp_path):
     ("Inheritance diagram for plates::Cooler:", "page furniture"),
     ("[<code>06e8120928</code>] - tools: remove the escape of a plate (A Person) #9781", "revisions"),
     ("#1249: Fix the number of a plate.", "revisions"),
+    ("PR #1249: Fix the number of a plate", "revisions"),
+    ("Fix the number of a plate (PR #1249, Issue #1248).", "revisions"),
+    ("Plates of all kinds have numbers #1249 (A Person)", "revisions"),
     ("Source Code: lib/plates.js", "page furniture"),
     ("xml - interfaces of coolers and of their plates.", "entries of lists"),
 ])  # fmt: skip

@@ -459,6 +459,7 @@ _LINE = '<div class="line"><span class="lineno">{0}</span> * The valve of {0} ma
     '<div class="fragment">' + "".join(map(_LINE.format, range(40))) + "</div>",
     '<div class="memproto"><table><tr><td>void close_valve ( Pump pump )</td></tr></table></div>',
     '<div class="ttc"><div class="ttdef">Definition: valves.h:81</div></div>',
+    '<div class="stab unstable">This is an experimental valve of the house.</div>',
     '<div class="member-signature"><span>public static Pump</span> <span>openPump()</span></div>',
     '<div class="summary-table"><div><code>Valve.close(Pump pump)</code></div><p>Closes it.</p></div>',
 ])  # fmt: skip

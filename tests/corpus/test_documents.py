@@ -16,7 +16,7 @@ from fathom.corpus.documents.formats import FORMATS
 from fathom.corpus.documents.reading import read_document
 from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.corpus.headings import clean_heading
-from fathom.corpus.left_out import LINKS
+from fathom.corpus.left_out import LINKS, TERMS
 
 _FIRST = "A write-ahead log holds every change before the tables do."
 _SECOND = "A checkpoint brings the tables up to date with the log."
@@ -278,6 +278,44 @@ def test_code_inside_a_paragraph_of_plain_text_is_left_out(tmp_path, text):
     assert section.text.split("\n\n") == [f"{_FIRST} Type this command:", _SECOND]
 
 
+def test_a_page_of_a_manual_has_headings_and_its_terms_are_no_part_of_sentences(tmp_path):
+    text = """COOLER(1)                  Coolers of the House                  COOLER(1)
+
+DESCRIPTION
+       A cooler moves energy, and its plates are kept thin so that it per\N{HYPHEN}
+       forms well.
+
+   Rooms
+       It cools all of the rooms.
+
+OPTIONS
+       -a, --all of the rooms
+              Rooms that are shut are cooled as well as those that are
+              open.
+       -c PLATES
+       --count PLATES
+              So many plates are used.
+
+       -q     Nothing is said about the rooms that are cooled, or about
+              those that are not.
+"""
+    content = _read(tmp_path, "cooler.txt", text)
+    assert [(each.headings, each.text.split("\n\n")) for each in content.sections] == [
+        (("DESCRIPTION",), ["A cooler moves energy, and its plates are kept thin so that it performs well.",
+                            "It cools all of the rooms."]),
+        (("OPTIONS",), ["Rooms that are shut are cooled as well as those that are open.",
+                        "So many plates are used.",
+                        "Nothing is said about the rooms that are cooled, or about those that are not."]),
+    ]  # fmt: skip
+    assert content.left_out[TERMS] == 4
+
+
+def test_lines_that_are_indented_below_the_first_go_on(tmp_path):
+    lines = ["The first line of this note is the longest of all,", "   and the others are", "   below it."]
+    (section,) = _read(tmp_path, "a.txt", "\n".join(lines)).sections
+    assert section.text == "The first line of this note is the longest of all, and the others are below it."
+
+
 def test_underlines_of_headings_are_no_fences(tmp_path):
     text = f"One pump\n~~~~~~~~\n\n{_FIRST}\n\nTwo more\n~~~~~~~~\n\n{_SECOND}\n"
     first, second = _read(tmp_path, "a.txt", text).sections
@@ -298,6 +336,9 @@ def test_an_indented_line_after_a_colon_stays_prose(tmp_path):
     ("Inheritance diagram for plates::Cooler:", "page furniture"),
     ("[<code>06e8120928</code>] - tools: remove the escape of a plate (A Person) #9781", "revisions"),
     ("#1249: Fix the number of a plate.", "revisions"),
+    ("PR #1249: Fix the number of a plate", "revisions"),
+    ("Fix the number of a plate (PR #1249, Issue #1248).", "revisions"),
+    ("Plates of all kinds have numbers #1249 (A Person)", "revisions"),
     ("Source Code: lib/plates.js", "page furniture"),
     ("xml - interfaces of coolers and of their plates.", "entries of lists"),
 ])  # fmt: skip
@@ -309,9 +350,12 @@ def test_fields_and_entries_of_lists_of_changes_are_no_prose(tmp_path, text, rea
     assert content.left_out[reason] == 1
 
 
-def test_names_with_their_types_are_no_part_of_what_they_mean(tmp_path):
+@pytest.mark.parametrize("typed", [
+    "`rate` &lt;number&gt; | &lt;string&gt;", "`rate` {number|string[]}", "Returns: {number}", "{number}",
+])  # fmt: skip
+def test_names_with_their_types_are_no_part_of_what_they_mean(tmp_path, typed):
     path = tmp_path / "a.md"
-    path.write_text("- `rate` &lt;number&gt; | &lt;string&gt; The rate of a pump.\n")
+    path.write_text(f"- {typed} The rate of a pump.\n")
     assert read_document(path, 10).sections[0].text == "The rate of a pump."
 
 

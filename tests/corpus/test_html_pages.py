@@ -445,7 +445,7 @@ def test_of_a_notebook_whose_code_is_most_of_the_page_the_text_is_read(count):
 
 
 def test_a_page_of_text_that_is_set_as_it_is_is_read():
-    text = "\n\n".join(each.replace(" a ", "\n   a ") for each in _SENTENCES)
+    text = "\n\n".join("   " + each.replace(" a ", "\n   a ") for each in _SENTENCES)
     assert (
         _paragraphs(f"<p>Memo</p><pre>{text}\n\n    +---+--+\n    | a |b |\n    +---+--+\n</pre>")
         == _SENTENCES
@@ -459,6 +459,7 @@ _LINE = '<div class="line"><span class="lineno">{0}</span> * The valve of {0} ma
     '<div class="fragment">' + "".join(map(_LINE.format, range(40))) + "</div>",
     '<div class="memproto"><table><tr><td>void close_valve ( Pump pump )</td></tr></table></div>',
     '<div class="ttc"><div class="ttdef">Definition: valves.h:81</div></div>',
+    '<div class="stab unstable">This is an experimental valve of the house.</div>',
     '<div class="member-signature"><span>public static Pump</span> <span>openPump()</span></div>',
     '<div class="summary-table"><div><code>Valve.close(Pump pump)</code></div><p>Closes it.</p></div>',
 ])  # fmt: skip

@@ -214,6 +214,27 @@ def test_a_typescript_is_read_but_its_listings_are_not():
     assert not any("valve, 7" in text for text in texts)
 
 
+def test_text_is_no_heading_though_smaller_listings_are_most_of_the_page():
+    listing = [
+        (60, 640 - 9 * row, 8, f"pump = start\\({row}\\); valve.close\\(pump\\);", 1) for row in range(40)
+    ]
+    lines = [(50, 700, 18, "Storage"), (50, 670, 12, "A cooler moves the energy of a fluid."), *listing]
+    content = read_pdf(make_pdf([lines], fonts=("/BaseFont /Helvetica", "/BaseFont /Courier")))
+    assert [(each.headings, each.text) for each in content.sections] == [
+        (("Storage",), "A cooler moves the energy of a fluid.")
+    ]
+
+
+def test_a_term_on_its_own_line_is_no_part_of_a_sentence_that_begins_with_a_sign():
+    lines = [
+        "Zero length of a plate",
+        "\\(F\\) You gave a plate without any length to the",
+        "cooler of the house.",
+    ]
+    text = [(50 + 20 * (row > 0), 700 - 12 * row, 10, line) for row, line in enumerate(lines)]
+    assert _read(text) == ["(F) You gave a plate without any length to the cooler of the house."]
+
+
 def test_a_listing_is_no_typescript():
     listing = ["if (flow > 3) { open(&valve, 7); }", "else { shut(&valve); flow = 0; }"] * 3
     texts, left_out = _read_set([(50, text, MONOSPACED) for text in listing])

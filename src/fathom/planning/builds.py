@@ -167,7 +167,7 @@ def _look_at_folder(source: str) -> Found:
                 found.groups[name] = round(scale * english)
     _set_translations_aside(found)
     if not found.documents:
-        what = f"no sampled file can be read, of {len(found.unread):,} tried"
+        what = f"no prose in any sampled file, of {len(found.unread):,} tried"
         raise InputError(what, source, "; ".join(found.unread[:_SHOWN]))
     return found
 

@@ -67,9 +67,9 @@ _GENERATED = {
     FENCED,
     "memproto", "memname", "ttc",  # Doxygen
     "member-signature", "type-signature", "summary-table",  # Javadoc
-    "item-decl", "tsd-signature", "method-callseq",  # rustdoc, TypeDoc, RDoc
+    "item-decl", "stab", "tsd-signature", "method-callseq",  # rustdoc, TypeDoc, RDoc
 }  # fmt: skip
-"""Signatures, and tables of them, in pages generated from source code; code in pages made of Markdown."""
+"""Signatures, tables of them and labels in pages made of source code; code in pages made of Markdown."""
 _SURE = {"generated", "sign"}
 """Elements that may make up a whole page, which is then not read."""
 _FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[a-z]|[*†‡])\]?\s*")

@@ -89,7 +89,8 @@ def read_pdf(data: bytes) -> FileContent:
     outline.characters += sum(len(word) for line in lines for word in line.text.split())
     if not lines:  # only page numbers, headers and footers
         return outline.end(pdf.title, len(pdf))
-    body = statistics.mode(round(line.size) for line in lines for _ in range(len(line.text) // 10 + 1))
+    written = [line for line in lines if not line.code] or lines  # listings may be most of it, and small
+    body = statistics.mode(round(line.size) for line in written for _ in range(len(line.text) // 10 + 1))
     words = count_words("\n".join(line.text for line in lines))
     bookmarks = pdf.list_bookmarks()
     writer = _Writer(outline, words, _Type(body, _measure_gap(pages), pdf.is_typescript))
@@ -245,7 +246,9 @@ class _Writer:
         if abs(line.size - before.size) > 0.15 * max(before.size, 1):
             # small print inside a line, such as an exponent, is not a paragraph
             return abs(line.bottom - before.bottom) > 0.5 * before.size
-        if not ended and (line.text[:1].islower() or (line.text[:1].isupper() and self._is_short(before))):
+        if not ended and (
+            line.text[:1].islower() or (not line.text[:1].isdigit() and self._is_short(before))
+        ):
             return not line.text[:1].islower()
         drop = before.bottom - line.bottom
         if drop < -before.size:  # a new column or page

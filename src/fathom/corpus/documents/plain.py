@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.sections import FileContent, Outline, count_characters
-from fathom.corpus.left_out import CODE, REPEATED
+from fathom.corpus.left_out import CODE, REPEATED, TERMS
 
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _UNDERLINE = re.compile(r"([=\-~^*+#\"])\1{2,}\s*")
@@ -21,8 +21,12 @@ _LONGEST_WORD = 60  # a line of a gene sequence may be one word of a million let
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BULLET = re.compile(r"^\s*(?:[-*+o•·‣▪]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
-_OPENS_CODE, _CLOSES_CODE = re.compile(r"(?:^|\s+)>$"), re.compile(r"^<\s*")
+_TAG = re.compile(r"\s*(?![-*+o•·‣▪]\s|\(?[0-9a-z]{1,2}[.)]\s)\S+(?: \S+){0,5}\s{2,}(?=[^\sa-z])")
+"""A term on the line of its definition, as in manual pages."""
+_OPENS_CODE, _CLOSES_CODE = re.compile(r"(?:^|\s+)>$"), re.compile(r"^<")
 _PROSE_SHARE = 0.78
+_SHORT = 0.75
+"""Most of the width of a definition that a term above it fills."""
 _REPEATS = 3
 """Pages on which a line near the edge must recur to be a header or footer."""
 
@@ -38,7 +42,8 @@ def read_plain(data: bytes) -> FileContent:
 
 def add_plain_text(text: str, outline: Outline) -> None:
     """Add the headings and paragraphs of plain text to an outline; code, tables and leaders are left out."""
-    text, fenced = _FENCED.subn("\n", _drop_running_lines(text.expandtabs(), outline))
+    text = text.expandtabs().replace("\N{HYPHEN}", "-")
+    text, fenced = _FENCED.subn("\n", _drop_running_lines(text, outline))
     outline.left_out.update({CODE: fenced} if fenced else {})
     words = count_words(text)
     for block in _BLANK.split(text):
@@ -70,7 +75,7 @@ def _split_listings(lines: list[str]) -> Iterator[tuple[list[str], bool]]:
             deep = lines[place:end]
             yield deep, bool(opens) or reads_as_code(" ".join(each.strip() for each in deep))
             if opens and end < len(lines):
-                lines[end] = _CLOSES_CODE.sub("", lines[end])
+                lines[end] = _CLOSES_CODE.sub(" ", lines[end]).rstrip()
             start = place = end
     if start < len(lines):
         yield [*lines[start:-1], _OPENS_CODE.sub("", lines[-1])], False
@@ -87,7 +92,12 @@ def _add_lines(lines: list[str], words: Counter[str], outline: Outline) -> None:
         taken, heading = _take_heading(lines)
         if heading:
             outline.add_heading(heading[0], heading[1])
+        elif taken := _count_term(lines):
+            outline.left_out[TERMS] += 1
         else:
+            if width := _measure_tag(lines):
+                lines[0] = " " * width + lines[0][width:]
+                outline.left_out[TERMS] += 1
             taken = _take_paragraph(lines)
             if is_prose(lines[:taken]) and not reads_as_code(
                 " ".join(each.strip() for each in lines[:taken])
@@ -105,7 +115,34 @@ def _take_paragraph(lines: list[str]) -> int:
             number + 1 < len(lines) and _UNDERLINE.fullmatch(lines[number + 1])
         ):
             return number
+        is_back = _measure_indent(lines[number]) < _measure_indent(lines[number - 1])
+        if is_back and _count_term(lines[number:]):
+            return number
     return len(lines)
+
+
+def _count_term(lines: list[str]) -> int:
+    """Return the number of lines of a term above its definition, which is indented; 0 if there is none.
+
+    A term leaves room for the definition's first words, which would stand there if it were the same sentence;
+    a definition with a small first letter, such as `means that ...`, continues the term.
+    """
+    if _BULLET.match(lines[0]):
+        return 0
+    depth = _measure_indent(lines[0])
+    count = next((n for n, line in enumerate(lines) if _measure_indent(line) > depth), 0)
+    below = lines[count].lstrip()[:1]
+    if not count or below.islower() or _BULLET.match(lines[count]) or _measure_tag(lines[count - 1 :]):
+        return 0
+    end = next((n for n in range(count, len(lines)) if _measure_indent(lines[n]) <= depth), len(lines))
+    room = _SHORT * max(map(len, lines[count:end]))
+    return count if all(len(each) < room and each[-1] not in ".,;:!?" for each in lines[:count]) else 0
+
+
+def _measure_tag(lines: list[str]) -> int:
+    """Return the width of a term on the first line, 0 if the next does not begin below the text behind it."""
+    tag = _TAG.match(lines[0])
+    return tag.end() if tag and len(lines) > 1 and _measure_indent(lines[1]) == tag.end() else 0
 
 
 def _take_heading(lines: list[str]) -> tuple[int, tuple[int, str] | None]:
@@ -114,7 +151,8 @@ def _take_heading(lines: list[str]) -> tuple[int, tuple[int, str] | None]:
     if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1].strip()) and len(first) <= 80:
         return 2, (2 if lines[1].strip()[0] in "-~^" else 1, first.strip())
     if len(lines) > 1:
-        return 0, None
+        is_above = first[0] != " " and first.isupper() and "  " not in first and lines[1][0] == " "
+        return (1, (1, first)) if is_above and len(first) <= 60 else (0, None)
     numbered = _NUMBERED.fullmatch(first.strip())
     if numbered and first[0] != " " and first[-1] not in ".;,":
         return 1, (1 + numbered["number"].count("."), first.strip())

@@ -28,12 +28,19 @@ _FIELDS = re.compile(
     r"[^|:.]{1,40}: \S+(?<![.!?:])|[^|:.]{1,40}: [^|:]{1,40}(?:\| ?[^|:.]{1,40}: [^|:]{1,40})+"
 )
 """Not a sentence: `Release: 1.3 | Date: May 2021`."""
-_CHANGE = re.compile(r"(?:\[[0-9a-f]{7,40}\]\W|#\d+: ).{0,400}")
-"""An entry of a list of changes: `[06e8120928] - tools: remove an escape`, `#1249: Fix a number`."""
+_ISSUE = r"(?:(?:PR|[Ii]ssue|[Bb]ug|[Pp]ull request|[Cc]loses|[Ff]ixes|GH|gh) ?)?#\d+"
+_CHANGE = re.compile(
+    rf"(?:\[[0-9a-f]{{7,40}}\]\W|{_ISSUE}: ).{{0,400}}|"
+    rf"(?!.*[.!?] [A-Z]).{{1,400}} (?:\({_ISSUE}(?:(?:,|,? and) {_ISSUE})*\)|#\d+ \([^()]{{3,60}}\))\.?"
+)
+"""An entry of a list of changes: `[06e8120928] - tools: remove an escape`, `Fix a number (PR #1249)`."""
 _DEFINITION = re.compile(r"[a-z][\w.]* [-–—] [^-–—]*")
 """An entry of a list: `xml - interfaces for other programs`."""
-_TYPED = re.compile(rf"^{CODE_MARK}?[\w.]+{CODE_MARK}? <[\w.\[\]]+>(?: \| <[\w.\[\]]+>)*[:.]? (?=[A-Z])")
-"""A name with its types before its meaning: `pattern <string> The glob to check`."""
+_TYPED = re.compile(
+    rf"^(?:{CODE_MARK}?[\w.]+{CODE_MARK}?:? )?"
+    r"(?:<[\w.\[\]]+>(?: \| <[\w.\[\]]+>)*|\{[\w.\[\]<>|]{2,80}\})[:.]? (?=[A-Z])"
+)
+"""A name with its types before its meaning: `pattern <string> The glob to check`, or `{string}`."""
 _MORE = re.compile(r"(?<=[.!?…]) (?:Read|Learn|Show|View) more\W{0,3}$")
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){7}).*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5

@@ -160,7 +160,7 @@ def tabulate_families(tables: RankingTables) -> Table:
     found: dict[tuple[str, str], list[str]] = {}
     for model in tables.models.values():
         found.setdefault((model.family or "other", model.kind or "unknown"), []).append(model.title)
-    rows = [(*key, len(titles), ", ".join(titles)) for key, titles in sorted(found.items())]
+    rows = [(*key, len(titles), "; ".join(titles)) for key, titles in sorted(found.items())]
     return ("family", "kind", "number", "models"), rows
 
 

@@ -234,8 +234,8 @@ def _select(rows: Iterable[Row], name: str, wanted: Sequence[Kind]) -> list[Row]
 
 
 _PARAMETERS = (
-    ("t_d", "t_d: gaps above this percentile get questions; below: their number"),
-    ("t_c", "t_c: records join below this correlation; below: their number"),
+    ("t_d", "t_d: gaps above this percentile get questions; under it: how many"),
+    ("t_c", "t_c: records join below this correlation; under it: how many"),
 )
 _PANEL_LETTERS = 30  # in a line of the label below a panel
 _CLOSED = ("binary", "multiple-choice", "multiple-answer")

@@ -67,7 +67,7 @@ def test_a_copy_of_a_data_set_plain_files_and_archives_are_read(monkeypatch, fol
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"dataset": "lines", "column": "body"}, "no column 'body', only n, text"),
+    ({"dataset": "lines", "column": "body"}, "unknown column 'body'"),
     ({"dataset": "lines", "column": "n"}, "column 'n' holds no text but int"),
     ({"dataset": "lines", "split": "test"}, "Available splits: ['train']\nHint: set `split`"),
     ({"dataset": "lines", "subset": "cs.CL"}, "BuilderConfig 'cs.CL' not found"),

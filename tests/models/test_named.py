@@ -109,7 +109,7 @@ def test_two_models_of_one_name_get_two_rows(fetched):
 
 
 def test_names_that_are_none_are_refused(fetched):
-    with refuses("no model 'gtp2'", "gpt2"):
+    with refuses("unknown model 'gtp2'", "gpt2"):
         resolve_models(["gtp2"], KNOWN, "x")
     with refuses("several", "gpt2, gpt2-xl"):
         match_name("gp", KNOWN, "x")
@@ -143,7 +143,7 @@ def test_build_writes_what_it_found_and_keeps_it(tmp_path):
         again = run_command(*words, folder=tmp_path, code=1, environment=online, imports=SNAKEMAKE)
         assert "(as it was)" in again.stdout
         assert read_registry(table) == rows
-    with refuses("no model 'nothing'"):
+    with refuses("unknown model 'nothing'"):
         run_command("build", "docs", "--models", "nothing", folder=tmp_path, imports=SNAKEMAKE)
 
 

@@ -69,14 +69,16 @@ def test_only_what_is_not_here_is_fetched(table, tmp_path, monkeypatch):
     assert is_fetched("tiny_pipe", table), "a package of this name without a pipeline"
     shutil.copytree(tmp_path / "made", package / "tiny_pipe-1.0")
     assert not is_fetched("tiny_pipe", table)
-    with refuses("did you mean tiny_pipe", "sentences.splitter = tiny_pype", "a folder with one"):
+    with refuses("did you mean tiny_pipe", "sentences.splitter: unknown", "a folder with one"):
         is_fetched("tiny_pype", table)
 
 
 def test_a_package_or_folder_without_a_pipeline_is_refused(table, tmp_path):
     (tmp_path / "empty").mkdir()
     for name in ("numpy", str(tmp_path / "empty")):
-        with refuses(f"sentences.splitter = {name}", "an installed package, or a folder with one"):
+        with refuses(
+            f"sentences.splitter: unknown spaCy pipeline '{name}'", "an installed package, or a folder"
+        ):
             is_fetched(name, table)
         with refuses(f"sentences.splitter = {name}", "meta.json"):
             load_splitter(name)
@@ -112,5 +114,5 @@ def test_the_papers_pipeline_is_fetched_before_sentences_are_split():
     commands = list_commands(done, "split_sentences")
     assert commands and all("--pipeline results/plan/corpus/pipeline" in line for line in commands)
     assert not count_jobs(plan(targets="benchmarks"))["fetch_pipeline"]
-    with refuses("sentences.splitter = en_core_web_sn", "did you mean en_core_web_sm"):
+    with refuses("sentences.splitter: unknown", "did you mean en_core_web_sm"):
         plan("sentences={splitter: en_core_web_sn}", targets="benchmarks")

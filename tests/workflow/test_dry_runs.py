@@ -252,7 +252,7 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     assert map_.count("/coverage.parquet") == jobs["measure_coverage"] == 4
     (summary,) = (line for line in list_commands(done, "summarize_scores") if "/references.csv" in line)
     assert summary.count("/scores/reference-claude/") == 7 and "perplexity" not in summary
-    with refuses("references: there is no"):
+    with refuses("references: unknown domain"):
         plan(f"references={{plotting: {{expert: {tmp_path / 'expert.csv'}}}}}")
 
 

@@ -24,9 +24,9 @@ class VerbParser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse what is none of the choices in the words that configurations are refused in."""
-        from fathom.config.section import describe_unknown
-
         if action.choices is not None and value not in action.choices:
+            from fathom.config.section import describe_unknown
+
             kind = str(action.metavar or action.dest).lower()
             raise argparse.ArgumentError(action, describe_unknown(kind, str(value), [*action.choices]))
 

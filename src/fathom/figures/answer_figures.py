@@ -235,10 +235,10 @@ def _select(rows: Iterable[Row], name: str, wanted: Sequence[Kind]) -> list[Row]
 
 
 _PARAMETERS = (
-    ("t_d", "t_d: percentile above which a gap gets questions, and how many there are"),
-    ("t_c", "t_c: correlation below which a record joins, and how many there are"),
+    ("t_d", "t_d: gaps above this percentile get questions; under it: how many"),
+    ("t_c", "t_c: records join below this correlation; under it: how many"),
 )
-_PANEL_LETTERS = 40
+_PANEL_LETTERS = 30  # in a line of the label below a panel
 _CLOSED = ("binary", "multiple-choice", "multiple-answer")
 """Forms whose scores are drawn from 0 to 1; BLEU is low."""
 _MARKERS = "os^Dv<>P"

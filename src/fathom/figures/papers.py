@@ -77,7 +77,7 @@ TABLES = (
     PaperTable("BeyondBenchmarks", "Table 4", "checkpoints", ("following/checkpoints.csv",), _FOLLOW),
     PaperTable("BeyondBenchmarks", "Table 5", "most likely tokens after keywords, in the token list and not",
                ("{domain}/layers/{model}.examples.tsv",), "layers", "beyond-benchmarks-layers"),
-    PaperTable("CompComp", "Table 1", "benchmarks of a run: domain, kind and size, as their cards say",
+    PaperTable("CompComp", "Table 1", "benchmarks and questions of a run: domain, kind and size",
                ("examples/benchmarks.csv",), "figures",
                differs="the run's own benchmarks; the paper has six of others beside its own"),
     PaperTable("CompComp", "Table 2", "questions by form and level, and other sizes", ("sizes.csv",),

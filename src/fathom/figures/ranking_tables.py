@@ -173,7 +173,7 @@ def tabulate_families(tables: RankingTables, families: Sequence[str] = ()) -> Ta
         kinds = found.setdefault(model.family or "other", {})
         kinds.setdefault(model.kind or "unknown", []).append(model.title)
     rows = [
-        (family, kind, len(titles), ", ".join(titles))
+        (family, kind, len(titles), "; ".join(titles))
         for family, kinds in found.items()
         for kind, titles in sorted(kinds.items())
     ]

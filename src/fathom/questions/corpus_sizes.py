@@ -65,7 +65,10 @@ def list_question_sizes(name: str, report: Mapping[str, Any], questions: pl.Data
         ("large gaps at the end", "", "", last["large_gaps"], None),
         ("share of pairs within a cosine distance of 0.2", "", "", last["redundancy"], None),
     ]
-    return [(name, *texts, _tell(here), _tell(paper)) for *texts, here, paper in values]
+    return [
+        (name, what, source, metric, _tell(here), _tell(paper))
+        for what, source, metric, here, paper in values
+    ]
 
 
 def _describe_kind(

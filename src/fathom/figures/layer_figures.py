@@ -276,7 +276,7 @@ def _tell_gaps(panels: Sequence[Panel]) -> list[str]:
     lines = (
         [f"Not drawn: {undefined:,} {every}, undefined because the first model has 0"] if undefined else []
     )
-    why = "as the samples of the keywords have 0, or no spread"
+    why = "because some sample of keywords has 0 or no spread"
     return [*lines, f"Without a band: {alone:,} {every}, {why}"] if alone else lines
 
 

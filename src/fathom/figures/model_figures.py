@@ -375,10 +375,10 @@ STUDY_FIGURES = (
         Continual pretraining {track}, measured on its evaluation domain after each stage.
 
         Left: each metric over the stages. The colour of a point is the similarity of the stage's domain
-        to that domain; triangles are minima (pointing down) and maxima (pointing up). The dotted line is
-        the model that the training starts from. Right: the same metric against the rank on the reference
-        benchmark, or, without one, against similarity. Low is best for ranks, perplexity and bits per
-        byte.
+        to that domain; triangles are minima (pointing down) and maxima (pointing up). The diamond and
+        the dotted line are the model that the training starts from. Right: the same metric against what
+        the figure shows of the reference benchmark, or, without one, against similarity. Low is best for
+        ranks, perplexity and bits per byte.
 
         Bands are intervals of the metric. Above each panel stand its correlation with similarity, and how
         much more similar the domains at minima are than those at maxima. Correlations are over stages,

@@ -231,7 +231,7 @@ class Settings:
 
     def _dump_tracks(self, others: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         return {
-            name: [point.model_dump() | ({} if point.seed else others[point.model]) for point in track]
+            name: [{**point.model_dump(), **({} if point.seed else others[point.model])} for point in track]
             for name, track in self._config.models.tracks.items()
         }
 

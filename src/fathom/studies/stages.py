@@ -92,7 +92,8 @@ def _pair_series(
             continue
         reference = references[other].select("stage", other="value")
         both = some.join(reference, on="stage", maintain_order="left")
-        yield (REFERENCE, *map(str, other)), both["value"].to_numpy(), both["other"].to_numpy()
+        found = (REFERENCE, str(other[0]), str(other[1]))
+        yield found, both["value"].to_numpy(), both["other"].to_numpy()
 
 
 def _compare_extrema(some: pl.DataFrame, settings: Summary) -> tuple[Any, ...]:

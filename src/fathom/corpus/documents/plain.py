@@ -95,7 +95,7 @@ def _add_lines(lines: list[str], words: Counter[str], outline: Outline) -> None:
         elif taken := _count_term(lines):
             outline.left_out[TERMS] += 1
         else:
-            if width := _measure_tag(lines):
+            if width := _measure_tag(*lines[:2]):
                 lines[0] = " " * width + lines[0][width:]
                 outline.left_out[TERMS] += 1
             taken = _take_paragraph(lines)
@@ -116,33 +116,36 @@ def _take_paragraph(lines: list[str]) -> int:
         ):
             return number
         is_back = _measure_indent(lines[number]) < _measure_indent(lines[number - 1])
-        if is_back and _count_term(lines[number:]):
+        if is_back and _count_term(lines, number):
             return number
     return len(lines)
 
 
-def _count_term(lines: list[str]) -> int:
+def _count_term(lines: list[str], start: int = 0) -> int:
     """Return the number of lines of a term above its definition, which is indented; 0 if there is none.
 
     A term leaves room for the definition's first words, which would stand there if it were the same sentence;
     a definition with a small first letter, such as `means that ...`, continues the term.
     """
-    if _BULLET.match(lines[0]):
+    if _BULLET.match(lines[start]):
         return 0
-    depth = _measure_indent(lines[0])
-    count = next((n for n, line in enumerate(lines) if _measure_indent(line) > depth), 0)
-    below = lines[count].lstrip()[:1]
-    if not count or below.islower() or _BULLET.match(lines[count]) or _measure_tag(lines[count - 1 :]):
+    depth = _measure_indent(lines[start])
+    below = next((n for n in range(start, len(lines)) if _measure_indent(lines[n]) != depth), start)
+    first = lines[below]
+    if _measure_indent(first) <= depth or first.lstrip()[0].islower() or _BULLET.match(first):
         return 0
-    end = next((n for n in range(count, len(lines)) if _measure_indent(lines[n]) <= depth), len(lines))
-    room = _SHORT * max(map(len, lines[count:end]))
-    return count if all(len(each) < room and each[-1] not in ".,;:!?" for each in lines[:count]) else 0
+    if _measure_tag(lines[below - 1], first):
+        return 0
+    end = next((n for n in range(below, len(lines)) if _measure_indent(lines[n]) <= depth), len(lines))
+    room = _SHORT * max(map(len, lines[below:end]))
+    is_short = all(len(each) < room and each[-1] not in ".,;:!?" for each in lines[start:below])
+    return below - start if is_short else 0
 
 
-def _measure_tag(lines: list[str]) -> int:
-    """Return the width of a term on the first line, 0 if the next does not begin below the text behind it."""
-    tag = _TAG.match(lines[0])
-    return tag.end() if tag and len(lines) > 1 and _measure_indent(lines[1]) == tag.end() else 0
+def _measure_tag(line: str, following: str = "") -> int:
+    """Return the width of a term on a line, 0 if the next one does not begin below the text behind it."""
+    tag = _TAG.match(line)
+    return tag.end() if tag and _measure_indent(following) == tag.end() else 0
 
 
 def _take_heading(lines: list[str]) -> tuple[int, tuple[int, str] | None]:

@@ -132,7 +132,7 @@ def test_others_checkpoints_stand_over_the_tokens_that_they_have_seen():
     assert axes.get_xscale() == "log" and not list_texts(axes)
     assert list(axes.lines[0].get_xdata()) == [1, 3, 3, 10, 55, 300, 900, 3896, 3946, 4000]
     assert "Tokens seen (billions), log axis" in {each.get_xlabel() for each in figure.axes}
-    assert "whole-run" in figure.get_suptitle()
+    assert "Whole run" in figure.get_suptitle()
 
 
 def test_a_rate_has_a_linear_axis_and_an_axis_that_has_none_says_so():

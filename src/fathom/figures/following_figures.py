@@ -158,7 +158,7 @@ def _choose_time(rows: pl.DataFrame) -> Time:
 def _describe(rows: pl.DataFrame, stages: Sequence[Stage], title: str, settings: Summary) -> str:
     """Return the title: the domain, the path, and the meaning of bands and thin lines."""
     track = rows["track"][0]
-    path = [_name_base(rows), *_name_stages(track, stages)] if stages else [track]
+    path = [_name_base(rows), *_name_stages(track, stages)] if stages else [*name_lists([track]).values()]
     seeds = [seed for seed in rows["seed"].unique().sort() if seed != ALL_SEEDS]
     several = len(seeds) > 1
     bands = describe_intervals(settings, "Bands")

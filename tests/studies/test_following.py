@@ -169,6 +169,15 @@ def test_stage_and_step_of_others_checkpoints_are_those_of_their_revisions(revis
     assert len(CHECKPOINTS.names) == 8
 
 
+def test_the_base_of_several_seeds_is_listed_once():
+    seeds = [
+        point
+        for seed, end in (("0", "a+b"), ("1", "a+b@seed1"))
+        for point in (Point(model="a", seed=seed), Point(model=end, seed=seed, stage=1, domain="b", step=20))
+    ]
+    assert [row[1] for row in list_checkpoints({"a+b": seeds})] == ["a", "a+b", "a+b@seed1"]
+
+
 def test_the_program_writes_the_table(tmp_path):
     options = []
     for number, name in enumerate(("a", "a+x@step5", "a+x"), 1):

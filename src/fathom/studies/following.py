@@ -225,14 +225,15 @@ def measure_noise(times: Array, values: Array) -> float:
 
 
 def list_checkpoints(tracks: Mapping[str, Sequence[Point]]) -> list[tuple[Any, ...]]:
-    """Return the models of each track in their order, under CHECKPOINTS."""
-    return [
+    """Return the models of each track in their order, under CHECKPOINTS; the base of several seeds once."""
+    rows = (
         (name, point.model, point.stand_in, point.revision,
          find_number("stage", point.revision) or point.stage, point.domain,
          find_number("step", point.revision) or point.step, point.tokens)
         for name, points in tracks.items()
         for point in points
-    ]  # fmt: skip
+    )  # fmt: skip
+    return list(dict.fromkeys(rows))
 
 
 def find_number(name: str, revision: str) -> int:

@@ -66,3 +66,17 @@ def test_every_text_that_models_are_trained_on_has_a_title():
         "staff.records": "records of staff",
         "staff.questions": "questions about staff",
     }
+
+
+def test_titles_are_distinct_and_on_one_line():
+    domains = {
+        "law": {"categories": ["law"], "title": "Law"},
+        "courts": {"categories": ["courts"], "title": " Law\n"},
+        "art": {"categories": ["art"], "title": "Fine\nart"},
+    }
+    values = {"domains": domains, "pairs": {"tokenizer": "gpt2"}}
+    assert Config.model_validate(values).titles == {
+        "law": "Law (law)",
+        "courts": "Law (courts)",
+        "art": "Fine art",
+    }

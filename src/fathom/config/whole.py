@@ -4,6 +4,7 @@
 those of machines in profiles.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import Annotated, Any, Self
@@ -32,7 +33,7 @@ from fathom.config.section import (
     describe_unknown,
 )
 from fathom.config.served import Served
-from fathom.config.short_names import name_set
+from fathom.config.short_names import clean_name, name_set
 from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
 
@@ -269,14 +270,20 @@ class Config(Section):
 
     @property
     def titles(self) -> dict[str, str]:
-        """What each domain, and each text to train models on, is called: its title, else its name."""
+        """What each domain, and each text to train models on, is called: its title, else its name.
+
+        A title that several have is followed by the name.
+        """
         texts = {name: text.title or name for name, text in self.models.texts.items()}
         asked = {
             name: name_set(chosen) if kind == "questions" else f"{kind} of {chosen}"
             for name, (chosen, kind) in self.list_question_texts().items()
         }
         own = {name: domain.title or texts.get(name, name) for name, domain in self.domains.items()}
-        return own | {name: title for name, title in (texts | asked).items() if name not in own}
+        # domains first, and by their own titles
+        found = {name: clean_name(title) for name, title in (own | texts | asked | own).items()}
+        shared = Counter(found.values())
+        return {name: f"{title} ({name})" if shared[title] > 1 else title for name, title in found.items()}
 
     def list_compared(self, study: str) -> list[str]:
         """Return the domains that a continual pretraining compares with its evaluation domain, each once."""

@@ -323,6 +323,16 @@ def test_models_and_benchmarks_of_a_run_have_the_names_that_people_read(run):
     assert [each.name for each in table.benchmarks] == ["law.tf", "law.tfidf", "law.text"]
 
 
+def test_a_category_that_names_a_domain_is_that_of_its_benchmarks(run):
+    moved = {"law.tfidf": {"category": "art"}, "law.text": {"category": "law"}}
+    ranking = Ranking(categories=["art", "law"], benchmarks=moved)
+    titles = {"law": "The law", "art": "Fine art"}
+    table = collect_run(*run, RankingSettings(ranking=ranking), {"gpt2": GPT2}, titles)
+    assert [(each.name, each.category) for each in table.benchmarks] == [
+        *(("law.tfidf", "Fine art"), ("law.tf", "The law"), ("law.text", "The law"))
+    ]
+
+
 def test_what_leads_ranks_the_models(run):
     """With bits they are the tasks, high is good, and their comparisons are the tests; by rank as without."""
     summary, comparisons = run

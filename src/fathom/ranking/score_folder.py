@@ -289,8 +289,10 @@ def collect_run(
     """
     from scipy.stats import norm
 
+    titles = titles or {}
     metrics: dict[str, str] = {}
-    called: dict[str, tuple[str, str]] = {}
+    domains: dict[str, str] = {}
+    called: dict[str, str] = {}
     found: dict[tuple[str, str], tuple[float, float]] = {}
     width = 2 * norm.isf((1 - settings.summary.confidence) / 2)
     rows = read_rows(summary, SUMMARY)
@@ -300,27 +302,22 @@ def collect_run(
         if (row["metric"], row["aggregate"]) not in (lead, _OF_TEXT):
             continue
         name = f"{row['domain']}.{row['variant']}"
-        domain = (titles or {}).get(row["domain"], row["domain"])
+        metrics[name], domains[name] = row["metric"], row["domain"]
         variant = label_variant(row["variant"], (references or {}).get(row["domain"], ()))
-        metrics[name], called[name] = row["metric"], (domain, variant)
+        called[name] = f"{titles.get(row['domain'], row['domain'])}: {variant}"
         value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
         # no width: a benchmark of one keyword, with unknown error
         found[row["model"], name] = value, (high - low) / width if high > low else float("nan")
     models = sorted({model for model, _ in found})
-    metadata = Metadata(
-        metric=metrics,
-        category={name: domain for name, (domain, _) in called.items()},
-        title=shorten_names(models, titles),
-        benchmark_title={name: ": ".join(texts) for name, texts in called.items()},
-    )
-    categories = [(titles or {}).get(name, name) for name in settings.ranking.categories]
-    ranking = settings.ranking.model_copy(update={"categories": categories})
-    benchmarks = describe_benchmarks(sorted(metrics), ranking, metadata, str(summary))
+    short = shorten_names(models, titles)
+    metadata = Metadata(metric=metrics, category=domains, title=short, benchmark_title=called)
+    named = describe_benchmarks(sorted(metrics), settings.ranking, metadata, str(summary))
+    benchmarks = [replace(each, category=titles.get(each.category, each.category)) for each in named]
     names = [each.name for each in benchmarks]
     missing = (float("nan"), float("nan"))
     values = np.array([[found.get((model, name), missing) for name in names] for model in models])
     values = values.reshape(len(models), len(names), 2)
-    known = describe_models(models, ranking, metadata, _complete_registry(models, registry))
+    known = describe_models(models, settings.ranking, metadata, _complete_registry(models, registry))
     paired = _read_paired(comparisons, models, names, lead)
     scores, errors = values[None, :, :, 0], values[None, :, :, 1]
     table = ScoreTable((CONDITION,), tuple(known), tuple(benchmarks), scores, errors, paired[None])

@@ -153,10 +153,12 @@ def _describe(problem: Any, model: type[BaseModel]) -> str:
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         return _describe_key(key, str(problem["loc"][-1]), list(_known_keys(model, problem["loc"][:-1])))
-    if problem["type"] == "literal_error":
+    # a key may be a number where a text of it is known
+    is_text = isinstance(problem["input"], str) and problem["loc"][-1] != "[key]"
+    if problem["type"] == "literal_error" and is_text:
         kind = next(part for part in reversed(problem["loc"]) if isinstance(part, str) and "[" not in part)
         known = re.findall(r"'(.*?)'", problem["ctx"]["expected"])
-        return f"{key}: {describe_unknown(kind, str(problem['input']), known)}"
+        return f"{key}: {describe_unknown(kind, problem['input'], known)}"
     if problem["type"] == "missing":
         return f"key {key} is missing"
     empty = problem["type"] == "string_too_short"

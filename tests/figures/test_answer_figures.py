@@ -27,9 +27,9 @@ from fathom.figures.answer_figures import (
     read_accuracy,
 )
 from fathom.figures.style import use_style
-from fathom.io.contracts.answering import CHOICE_ACCURACY
+from fathom.io.contracts.answering import CHOICE_ACCURACY, EVERY_SET
 from fathom.io.contracts.questions import QUESTION_SCORES, QUESTION_THRESHOLDS, QUESTIONS
-from fathom.io.delimited import Row, write_rows
+from fathom.io.delimited import Row, read_rows, write_rows
 from fathom.io.tables import make_empty_table, write_table
 
 
@@ -274,6 +274,19 @@ def test_figures_of_choices_name_subjects_and_one_word_for_the_baseline(tmp_path
         labels = [text.get_text() for text in figure.legends[0].get_texts()]
         assert labels[0] == word and len({*labels}) == len(labels)
         assert f"“{word}”" in figure.axes[1].get_ylabel()
+
+
+@pytest.mark.parametrize(
+    ("count", "named"),
+    [(4, "s0, s1, s2, s3"), (5, "s0, s1, s2, s3, 1 other"), (7, "s0, s1, s2, s3, 3 others")],
+)
+def test_subjects_beyond_the_fourth_are_counted(accuracy, tmp_path, count, named):
+    rows = [row | {"questions": EVERY_SET} for row in read_rows(accuracy, CHOICE_ACCURACY)]
+    write_rows(tmp_path / "accuracy.csv", rows, CHOICE_ACCURACY)
+    subjects = {f"set{place}": f"s{place}" for place in range(count)}
+    parts = {"factor": "options", "way": "letter"}
+    figure = draw_one("choices", {"accuracy": tmp_path / "accuracy.csv"}, parts, subjects=subjects)
+    assert f"Questions on {named}\n" in figure.get_suptitle()
 
 
 def test_a_factor_without_answers_is_refused(accuracy):

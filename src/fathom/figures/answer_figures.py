@@ -527,7 +527,7 @@ def _tell(asked: Sequence[Row], way: str, subjects: Mapping[str, str]) -> str:
     sets = [*subjects] if row["questions"] == EVERY_SET else [row["questions"]]
     names = [clean_name(subjects.get(each, each)) for each in sets]
     if len(names) > _MOST_SUBJECTS:
-        names[_MOST_SUBJECTS:] = [f"{len(names) - _MOST_SUBJECTS} others"]
+        names[_MOST_SUBJECTS:] = [panels.describe_count([len(names) - _MOST_SUBJECTS], "other")]
     which = wrap_name(f"Questions on {', '.join(names)}", _SUBJECT_LETTERS) + "\n" if names else ""
     return f"{which}{row['items']} questions; answer: {_WAYS[way]}"
 

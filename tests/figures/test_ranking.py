@@ -125,6 +125,17 @@ def test_figures_say_their_means_and_what_whiskers_are(full):
     assert first.get_supxlabel() == "n: 61 models. Whiskers: 95 % intervals"
 
 
+def test_the_axis_of_compute_says_that_it_is_logarithmic(flat):
+    with use_style():
+        figure, _ = _draw(flat, "pc1-compute")
+        figure.draw_without_rendering()
+    assert [axes.get_xscale() for axes in figure.axes] == ["log", "log"]
+    assert all(axes.get_xlabel().endswith("log axis") for axes in figure.axes)
+    check_inside(figure, [axes.xaxis.label for axes in figure.axes])
+    left, right = (axes.xaxis.label.get_window_extent() for axes in figure.axes)
+    assert left.x1 < right.x0
+
+
 def _draw(folder: Path, name: str):
     figure, parts = find_figure(f"ranking.{name}")
     inputs = {each: folder / Path(path).name for each, path in figure.reads.items()}

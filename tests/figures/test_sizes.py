@@ -50,6 +50,8 @@ def test_models_stand_over_their_size_and_unknown_tokens_are_left_out(models):
     assert [label.get_text() for label in tokens.get_xticklabels()] == ["5T", "10T", "20T"]
     assert names.texts[0].get_text().startswith("1  gpt2\n2  Qwen2-1.5B")
     assert list_cut(figure) == []
+    labels = {parameters.get_xlabel(), tokens.get_xlabel()}
+    assert labels == {"Parameters, log axis", "Training tokens, log axis"}
 
 
 @pytest.mark.parametrize(

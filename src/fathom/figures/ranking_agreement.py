@@ -14,7 +14,7 @@ from fathom.figures import ranking_tables as shared
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import describe_count, describe_intervals, draw_note
 from fathom.figures.ranking_tables import RankingTables, draw_matrix, measure_names, title_condition
-from fathom.figures.style import add_families, fit_columns, make_figure, mark_model, wrap_name
+from fathom.figures.style import add_families, fit_columns, label_scale, make_figure, mark_model, wrap_name
 from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
@@ -421,7 +421,7 @@ def draw_compute(tables: RankingTables) -> DrawnFigure:
             axes.plot(10 ** row["log10_compute"], row["score"], **look)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: format_power(value))
-        axes.set_xlabel("Training compute, 6 N D (FLOP)")
+        axes.set_xlabel(label_scale("Training compute, 6 N D (FLOP)", axes.xaxis))
         r = agreement.get((condition, "pc1_compute_pearson"), math.nan)
         found = "" if math.isnan(r) else f", r = {r:.2f}"
         axes.set_title(f"{title_condition(condition)}{found}, {len(some)} models")

@@ -144,7 +144,7 @@ def _draw_axis(
         axes.plot([x, x], [each.rank.low, each.rank.high], color=look.color, linewidth=1.0, zorder=2)
         axes.plot(x, y, markersize=6, zorder=3, **mark_model(look, each.size.kind))
     axes.set_xscale("log")
-    axes.set_xlabel(_AXES[axis])
+    axes.set_xlabel(label_scale(_AXES[axis], axes.xaxis))
     ends = [
         n for each in models for n in (each.rank.value, each.rank.low, each.rank.high) if math.isfinite(n)
     ]

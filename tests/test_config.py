@@ -106,6 +106,8 @@ def test_every_file_is_valid_and_names_known_models(file):
      ({"ranking": {"conditions": [{"name": "a", "file": "b"}] * 2}}, ["conditions: duplicate name a"]),
      ({"ranking": {"benchmarks": {"a": {"titel": "A"}}}}, ["benchmarks.a.titel'; did you mean title?"]),
      ({"coverage": {"others": {"lwa": {"MMLU": {"file": "q"}}}}}, ["coverage.others", "did you mean law?"]),
+     ({"domains": {"a": {"categories": ["a"], "benchmark": False}}, "references": {"a": {"b": "x.csv"}}},
+      ["references: unknown domain with a benchmark 'a'; known: none"]),
      ({"references": {"lwa": {"a": "x.csv"}}}, ["references: unknown domain", "did you mean law?"]),
      ({"other_references": {"law": {"a": "x.csv"}}}, ["other_references is called references now"]),
      ({"scoring": {"until": "settled"}}, ["key scoring.until is gone: `fathom best`"]),

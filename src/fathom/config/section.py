@@ -107,7 +107,7 @@ def suggest(name: str, known: Collection[str]) -> str:
     if near:
         return f"did you mean {near[0]}?"
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-    return f"known: {', '.join(sorted(known)[:_SHOWN])}{more}"
+    return f"known: {', '.join(sorted(known)[:_SHOWN]) or 'none'}{more}"
 
 
 def find_slip(name: str, known: Collection[str]) -> str | None:

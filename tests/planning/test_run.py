@@ -127,6 +127,13 @@ def test_a_job_gets_what_belongs_to_its_slice_and_domain(tmp_path):
     assert [jobs.find_phrase(job(domain=name)) for name in ("near", "far")] == ["nearness", "far"]
 
 
+def test_what_targets_are_near_to_is_the_title_as_it_is_written():
+    domains = {name: {"categories": [name], "title": "Things"} for name in ("near", "far")}
+    jobs = make_jobs(find(domains=domains))
+    assert [jobs.find_title(job(domain=name)) for name in domains] == ["Things (near)", "Things (far)"]
+    assert [jobs.find_phrase(job(domain=name)) for name in domains] == ["Things", "Things"]
+
+
 def test_a_fetched_model_is_known_by_its_own_row_and_its_weights_never_by_date():
     jobs, model = make_jobs(find()), job(model="gpt2")
     assert jobs.find_pointer(model) == jobs.name_pointer(model) == "results/small/models/gpt2/model.json"

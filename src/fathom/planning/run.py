@@ -232,7 +232,8 @@ class RunJobs:
 
     def find_phrase(self, wildcards: Any) -> str:
         """Return the phrase that targets of a domain are near to or far from."""
-        return self._config.targets.phrases.get(wildcards.domain) or self.find_title(wildcards)
+        title = self._config.domains[wildcards.domain].title or wildcards.domain
+        return self._config.targets.phrases.get(wildcards.domain) or title
 
     def find_order(self, wildcards: Any) -> str:
         """Return the order of domains that a study of continual pretraining follows."""

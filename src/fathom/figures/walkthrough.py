@@ -27,6 +27,7 @@ from fathom.figures.ranking_tables import render_table
 from fathom.figures.style import (
     LAYER_COLORS,
     VARIANT_SERIES,
+    label_scale,
     make_figure,
     number_ticks,
     save_figure,
@@ -312,7 +313,7 @@ def draw_ranks(walk: Walk) -> "Figure":
     axes.set_xscale("log")
     number_ticks(axes.xaxis)
     axes.set_ylim(0, 1)
-    axes.set_xlabel("rank of the target")
+    axes.set_xlabel(label_scale("rank of the target", axes.xaxis))
     axes.set_ylabel("share of pairs up to it")
     axes.legend(loc="upper left")
     return figure

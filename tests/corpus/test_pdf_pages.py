@@ -93,6 +93,15 @@ def test_lists_of_references_after_a_label_are_no_prose_and_references_in_senten
     assert content.left_out["links"] == 4
 
 
+@pytest.mark.parametrize("text", [
+    "The rule of the house is this: all plates \\(page 49\\) are cleaned, and all valves are shut.",
+    "There are two ways to do it: cooling \\(page 3\\) and heating \\(page 9\\) of the plates.",
+    "It is told below: Section 2.9 [Old plates], page 503, says how plates are made.",
+])  # fmt: skip
+def test_references_after_a_colon_inside_a_sentence_stay(text):
+    assert _read([(50, 700, 10, text)]) == [text.replace("\\", "")]
+
+
 def test_numbers_at_the_right_are_no_column():
     rows = _rows([(50, LEFT), (400, [f"{each}.5 of 9" for each in range(7)])])
     assert _read(rows)[0].startswith(f"{LEFT[0]} 0.5 of 9 {LEFT[1]}")

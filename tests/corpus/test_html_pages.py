@@ -400,6 +400,12 @@ def test_a_note_of_markdown_that_nothing_closes_is_text(end):
     assert content.sections[0].text.split("\n\n") == _SENTENCES[:2]
 
 
+def test_colons_that_nothing_closes_hide_no_note_of_markdown_below_them():
+    note = f"```{{note}}\n{_SENTENCES[1]}\n```\n"
+    content = read_markdown(f":::{{warning}}\n{_SENTENCES[0]}\n\n{note}".encode())
+    assert content.sections[0].text.split("\n\n") == _SENTENCES[:2] and not content.left_out
+
+
 def test_substitutions_lines_and_templates_of_restructured_text():
     source = (
         b"P\n=\n\n.. |a| replace:: salt\n   water\n.. |b| image:: b.png\n   :alt: b\n\n"

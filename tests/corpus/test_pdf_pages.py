@@ -82,7 +82,9 @@ def test_the_header_of_one_page_alone_stands_where_those_of_others_do():
 
 def test_titles_and_sentences_where_others_recur_are_no_headers():
     titles = ["Coolers of the house"] * 3 + ["Plates that are thin", "Valves that are shut"]
-    texts = [f"The {each} of a cooler is made of steel." for each in ("wall", "valve", "shell", "pipe", "foot")]
+    texts = [
+        f"The {each} of a cooler is made of steel." for each in ("wall", "valve", "shell", "pipe", "foot")
+    ]
     slides = [[(50, 700, 20, title), (50, 640, 12, text)] for title, text in zip(titles, texts, strict=True)]
     content = read_pdf(make_pdf(slides))
     assert [(each.headings, each.text) for each in content.sections[1:]] == [

@@ -372,6 +372,11 @@ def test_fields_and_entries_of_lists_of_changes_are_no_prose(tmp_path, text, rea
     assert content.left_out[reason] == 1
 
 
+def test_a_remark_in_brackets_after_a_number_is_no_change(tmp_path):
+    text = "Of all the coolers this was ranked #1 (before those of other houses)."
+    assert _read(tmp_path, "a.md", text).sections[0].text == text
+
+
 @pytest.mark.parametrize("typed", [
     "`rate` &lt;number&gt; | &lt;string&gt;", "`rate` {number|string[]}", "Returns: {number}", "{number}",
 ])  # fmt: skip

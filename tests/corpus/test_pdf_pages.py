@@ -258,8 +258,10 @@ def test_a_term_on_its_own_line_is_no_part_of_a_sentence_that_begins_with_a_sign
     assert _read(text) == ["(F) You gave a plate without any length to the cooler of the house."]
 
 
-@pytest.mark.parametrize("word", ["\\(https://www.coolers.example/plans/of/houses/and/their/plates\\)",
-                                  '"Heatexchangersandcoolersofhousesandplatesandvalvesandpipes"'])  # fmt: skip
+@pytest.mark.parametrize("word", [
+    "\\(https://www.coolers.example/plans/of/houses/and/their/plates\\)",
+    '"Heatexchangersandcoolersofhousesandplatesandvalvesandpipes"',
+])  # fmt: skip
 def test_a_sentence_goes_on_with_a_sign_if_the_word_does_not_fit_on_the_line_above(word):
     lines = [
         "The cooler moves all of the energy between two fluids of a house and",

@@ -451,7 +451,7 @@ def test_of_a_notebook_whose_code_is_most_of_the_page_the_text_is_read(count):
 
 
 def test_a_page_of_text_that_is_set_as_it_is_is_read():
-    text = "\n\n".join("   " + each.replace(" a ", "\n   a ") for each in _SENTENCES)
+    text = "\n\n".join(each.replace(" a ", "\n   a ") for each in _SENTENCES)
     assert (
         _paragraphs(f"<p>Memo</p><pre>{text}\n\n    +---+--+\n    | a |b |\n    +---+--+\n</pre>")
         == _SENTENCES

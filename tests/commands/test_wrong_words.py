@@ -6,6 +6,7 @@ import pytest
 from tests.programs import run_command
 from tests.refusals import refuses
 
+from fathom.commands.main import main
 from fathom.corpus.own_texts import read_texts
 from fathom.io.files import require_file
 
@@ -54,6 +55,18 @@ def test_what_is_here_is_looked_at_before_a_model_is_fetched(
     with refuses(message):
         run_command(*words, folder=folder, environment=OFFLINE | {"HF_HOME": str(folder / "home")})
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(("words", "right"), [
+    (["scoer"], "score"), (["models", "lits"], "list"),
+    (["watch", "docs", "--fail-on", "forgeting"], "forgetting"),
+])  # fmt: skip
+def test_a_wrong_choice_is_told_the_nearest_one(capsys, words, right):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    said = capsys.readouterr().err.rpartition("error: ")[2]
+    assert ended.value.code == 2 and repr(words[-1]) in said and f"did you mean {right}?" in said
+    assert "_" not in said  # names as they are typed
 
 
 def test_a_wrong_gpu_is_named_by_its_option(folder: Path) -> None:

@@ -310,6 +310,28 @@ OPTIONS
     assert content.left_out[TERMS] == 4
 
 
+@pytest.mark.parametrize("first", ["* JSON", "1. JSON AND XML", "THE ROOMS OF THE HOUSE,"])
+def test_a_line_in_capitals_that_is_an_item_or_goes_on_is_no_heading(tmp_path, first):
+    text = f"{first}\n  which are cooled, are all the rooms of it.\n"
+    (section,) = _read(tmp_path, "a.txt", text).sections
+    words = first.split(" ", 1)[1] if first[0] in "*1" else first
+    assert (section.headings, section.text) == ((), f"{words} which are cooled, are all the rooms of it.")
+
+
+def test_terms_on_the_lines_of_their_definitions_may_follow_one_another(tmp_path):
+    text = """-q     Nothing is said about the rooms that are cooled, or about
+       those that are not.
+-v     All is said about the rooms that are cooled, or about
+       those that are not.
+"""
+    content = _read(tmp_path, "cooler.txt", text)
+    assert content.sections[0].text.split("\n\n") == [
+        f"{each} is said about the rooms that are cooled, or about those that are not."
+        for each in ("Nothing", "All")
+    ]
+    assert content.left_out == {TERMS: 2}
+
+
 def test_lines_that_are_indented_below_the_first_go_on(tmp_path):
     lines = ["The first line of this note is the longest of all,", "   and the others are", "   below it."]
     (section,) = _read(tmp_path, "a.txt", "\n".join(lines)).sections
@@ -348,6 +370,11 @@ def test_fields_and_entries_of_lists_of_changes_are_no_prose(tmp_path, text, rea
     content = read_document(path, 10)
     assert [each.text for each in content.sections] == [_FIRST]
     assert content.left_out[reason] == 1
+
+
+def test_a_remark_in_brackets_after_a_number_is_no_change(tmp_path):
+    text = "Of all the coolers this was ranked #1 (before those of other houses)."
+    assert _read(tmp_path, "a.md", text).sections[0].text == text
 
 
 @pytest.mark.parametrize("typed", [

@@ -400,6 +400,12 @@ def test_a_note_of_markdown_that_nothing_closes_is_text(end):
     assert content.sections[0].text.split("\n\n") == _SENTENCES[:2]
 
 
+def test_colons_that_nothing_closes_hide_no_note_of_markdown_below_them():
+    note = f"```{{note}}\n{_SENTENCES[1]}\n```\n"
+    content = read_markdown(f":::{{warning}}\n{_SENTENCES[0]}\n\n{note}".encode())
+    assert content.sections[0].text.split("\n\n") == _SENTENCES[:2] and not content.left_out
+
+
 def test_substitutions_lines_and_templates_of_restructured_text():
     source = (
         b"P\n=\n\n.. |a| replace:: salt\n   water\n.. |b| image:: b.png\n   :alt: b\n\n"
@@ -445,7 +451,7 @@ def test_of_a_notebook_whose_code_is_most_of_the_page_the_text_is_read(count):
 
 
 def test_a_page_of_text_that_is_set_as_it_is_is_read():
-    text = "\n\n".join("   " + each.replace(" a ", "\n   a ") for each in _SENTENCES)
+    text = "\n\n".join(each.replace(" a ", "\n   a ") for each in _SENTENCES)
     assert (
         _paragraphs(f"<p>Memo</p><pre>{text}\n\n    +---+--+\n    | a |b |\n    +---+--+\n</pre>")
         == _SENTENCES

@@ -80,6 +80,20 @@ def test_the_header_of_one_page_alone_stands_where_those_of_others_do():
     assert content.left_out == {"repeated": 4}
 
 
+def test_titles_and_sentences_where_others_recur_are_no_headers():
+    titles = ["Coolers of the house"] * 3 + ["Plates that are thin", "Valves that are shut"]
+    texts = [
+        f"The {each} of a cooler is made of steel." for each in ("wall", "valve", "shell", "pipe", "foot")
+    ]
+    slides = [[(50, 700, 20, title), (50, 640, 12, text)] for title, text in zip(titles, texts, strict=True)]
+    content = read_pdf(make_pdf(slides))
+    assert [(each.headings, each.text) for each in content.sections[1:]] == [
+        ((title,), text) for title, text in zip(titles[3:], texts[3:], strict=True)
+    ]
+    alone = read_pdf(make_pdf([[(50, 400, 12, each)] for each in [texts[0]] * 3 + texts[1:]]))
+    assert [each.text for each in alone.sections] == texts[1:]
+
+
 def test_lists_of_references_after_a_label_are_no_prose_and_references_in_sentences_are():
     text = "The shell of Section 2.1 [Shells], page 7, holds a valve \\(page 9\\) and a plate."
     lists = [
@@ -91,6 +105,15 @@ def test_lists_of_references_after_a_label_are_no_prose_and_references_in_senten
     content = read_pdf(make_pdf([[(50, 700 - 40 * row, 10, line) for row, line in enumerate(lines)]]))
     assert [each.text for each in content.sections] == [text.replace("\\", "")]
     assert content.left_out["links"] == 4
+
+
+@pytest.mark.parametrize("text", [
+    "The rule of the house is this: all plates \\(page 49\\) are cleaned, and all valves are shut.",
+    "There are two ways to do it: cooling \\(page 3\\) and heating \\(page 9\\) of the plates.",
+    "It is told below: Section 2.9 [Old plates], page 503, says how plates are made.",
+])  # fmt: skip
+def test_references_after_a_colon_inside_a_sentence_stay(text):
+    assert _read([(50, 700, 10, text)]) == [text.replace("\\", "")]
 
 
 def test_numbers_at_the_right_are_no_column():
@@ -233,6 +256,21 @@ def test_a_term_on_its_own_line_is_no_part_of_a_sentence_that_begins_with_a_sign
     ]
     text = [(50 + 20 * (row > 0), 700 - 12 * row, 10, line) for row, line in enumerate(lines)]
     assert _read(text) == ["(F) You gave a plate without any length to the cooler of the house."]
+
+
+@pytest.mark.parametrize("word", [
+    "\\(https://www.coolers.example/plans/of/houses/and/their/plates\\)",
+    '"Heatexchangersandcoolersofhousesandplatesandvalvesandpipes"',
+])  # fmt: skip
+def test_a_sentence_goes_on_with_a_sign_if_the_word_does_not_fit_on_the_line_above(word):
+    lines = [
+        "The cooler moves all of the energy between two fluids of a house and",
+        "its plans are found in the house and here at",
+        f"{word} for all",
+        "of those who build a cooler of their own in a house.",
+    ]
+    text = " ".join(lines).replace("\\", "")
+    assert _read([(50, 700 - 12 * row, 10, line) for row, line in enumerate(lines)]) == [text]
 
 
 def test_a_listing_is_no_typescript():

@@ -365,3 +365,6 @@ def test_tokens_are_shown_with_blanks_and_parts_of_characters_as_bytes():
     core.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
     shown = ["␣net", "the", "<0xE2>", "\\n", "\ufffd"]
     assert show_vocabulary(PreTrainedTokenizerFast(tokenizer_object=core)) == shown
+    core = Tokenizer(models.BPE({"▁net": 0, "▁": 1}, []))
+    core.decoder = decoders.Metaspace()  # drops the first blank of a text, even if there is nothing else
+    assert show_vocabulary(PreTrainedTokenizerFast(tokenizer_object=core)) == ["net", "␣"]

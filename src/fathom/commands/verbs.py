@@ -27,7 +27,7 @@ class VerbParser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             from fathom.config.section import describe_unknown
 
-            kind = str(action.metavar or action.dest).lower()
+            kind = "value" if action.option_strings else str(action.metavar or action.dest).lower()
             raise argparse.ArgumentError(action, describe_unknown(kind, str(value), [*action.choices]))
 
     def error(self, message: str) -> NoReturn:

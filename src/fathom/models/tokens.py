@@ -117,9 +117,9 @@ def show_vocabulary(tokenizer: Any) -> list[str]:
     `<0xE2>`.
     """
     texts = decode_texts(tokenizer, [[token] for token in range(count_entries(tokenizer))])
-    partial_ids = [token for token, text in enumerate(texts) if REPLACEMENT in text]
-    for token, name in zip(partial_ids, tokenizer.convert_ids_to_tokens(partial_ids), strict=True):
-        texts[token] = _show_bytes(name or "", texts[token])
+    unclear = [token for token, text in enumerate(texts) if not text or REPLACEMENT in text]
+    for token, name in zip(unclear, tokenizer.convert_ids_to_tokens(unclear), strict=True):
+        texts[token] = _show_bytes(name or "", texts[token]) or (name or "").replace("▁", " ")
     return [
         (text if text.isprintable() else text.encode("unicode_escape").decode()).replace(" ", "␣")
         for text in texts

@@ -20,10 +20,11 @@ _FRONT = re.compile(
 """Fields at the beginning of a page, or a table of them; between other signs is text."""
 _TITLE = re.compile(r"""^title\s*[:=]\s*["']?(?P<title>.*?)["']?\s*$""", re.MULTILINE)
 _DIRECTIVE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}[^\n]*\n(?P<body>.*?)(?:^(?P=fence)[`:]*[^\S\n]*$|\Z)",
+    r"^(?P<fence>(?P<ticks>`{3,})|:{3,})\{(?P<name>[\w:-]+)\}[^\n]*\n(?P<body>.*?)"
+    r"(?:^(?P=fence)[`:]*[^\S\n]*$|(?(ticks)\Z|(?!)))",
     re.MULTILINE | re.DOTALL,
 )
-"""One that nothing closes goes on to the end of the page."""
+"""One of backticks that nothing closes goes on to the end of the page."""
 _OPTION = re.compile(r"^:[\w-]+:.*\n", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?: {4}|:[^\S\n]+)", re.MULTILINE)
 _ROLE = re.compile(r"\{(?P<name>[A-Za-z][\w:.+-]*)\}$")

@@ -247,7 +247,7 @@ class _Writer:
             # small print inside a line, such as an exponent, is not a paragraph
             return abs(line.bottom - before.bottom) > 0.5 * before.size
         if not ended and (
-            line.text[:1].islower() or (not line.text[:1].isdigit() and self._is_short(before))
+            line.text[:1].islower() or (not line.text[:1].isdigit() and self._is_short(before, line))
         ):
             return not line.text[:1].islower()
         drop = before.bottom - line.bottom
@@ -260,11 +260,13 @@ class _Writer:
         short = before.right < right - 4 * line.size or (ended and before.right < right - 1.5 * line.size)
         return ended and (indented or short)
 
-    def _is_short(self, line: Line) -> bool:
+    def _is_short(self, line: Line, following: Line) -> bool:
         """Say whether a line ends so far from the right margin that the next word would have fitted."""
+        word = len(following.text.partition(" ")[0]) / max(1, len(following.text))
         return (
             not line.text.rstrip().endswith((",", "-", "\xad", ";"))
             and line.right - line.left < _SHORT * (self._margin - line.left) < math.inf
+            and line.right + word * (following.right - following.left) < self._margin
         )
 
     def end_paragraph(self) -> None:
@@ -389,9 +391,13 @@ def _count_heights(pages: list[list[Line]], chosen: list[set[int]]) -> Counter[i
 
 
 def _is_apart(page: list[Line], number: int) -> bool:
-    """Say whether a line is the first or last of its page, apart from the text."""
+    """Say whether a line is the first or last of its page, apart from the text, and no title or sentence."""
     line = page[number]
-    distances = [line.bottom - each.bottom for each in page if abs(line.bottom - each.bottom) > 1]
+    others = [each for each in page if abs(line.bottom - each.bottom) > 1]
+    size = max((each.size for each in others), default=line.size)
+    if line.size > 1.05 * size or line.text.rstrip().endswith(ENDS):
+        return False
+    distances = [line.bottom - each.bottom for each in others]
     return not distances or min(distances) > _APART * line.size or max(distances) < -_APART * line.size
 
 

@@ -10,8 +10,10 @@ _REFERENCE = (
     r"|(?:Section|Chapter|Appendix)\s[“\"][^“”\"]{1,90}[”\"]\sin\s[^.,:;]{1,60})"
 )
 _LIST = re.compile(
-    rf"(?:^|(?<=[.!?,]\s))[^.!?:]{{1,80}}:\s{_REFERENCE}(?:[,;]?\s(?:and\s)?(?:{_REFERENCE}|{GAP}))*[.,;]?(?=\s|$)\s*"
+    rf"(?:^|(?<=[.!?,]\s))[^.!?:]{{1,80}}:\s{_REFERENCE}(?:[,;]?\s(?:and\s)?(?:{_REFERENCE}|{GAP}))*+"
+    r"(?:[.;]\s+|,?\s+(?=[A-Z])|[.,;]?\s*$)"
 )
+"""Ends where a sentence does; possessive, as `and` may be read in two ways."""
 
 
 def drop_lists(text: str) -> tuple[str, int]:

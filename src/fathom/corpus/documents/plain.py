@@ -27,6 +27,8 @@ _OPENS_CODE, _CLOSES_CODE = re.compile(r"(?:^|\s+)>$"), re.compile(r"^<")
 _PROSE_SHARE = 0.78
 _SHORT = 0.75
 """Most of the width of a definition that a term above it fills."""
+_TERM_LINES = 20
+"""Lines from the first of a term to its definition, at most: looking on would take long in a long text."""
 _REPEATS = 3
 """Pages on which a line near the edge must recur to be a header or footer."""
 
@@ -116,7 +118,7 @@ def _take_paragraph(lines: list[str]) -> int:
         ):
             return number
         is_back = _measure_indent(lines[number]) < _measure_indent(lines[number - 1])
-        if is_back and _count_term(lines, number):
+        if is_back and (_count_term(lines, number) or _measure_tag(*lines[number : number + 2])):
             return number
     return len(lines)
 
@@ -130,7 +132,8 @@ def _count_term(lines: list[str], start: int = 0) -> int:
     if _BULLET.match(lines[start]):
         return 0
     depth = _measure_indent(lines[start])
-    below = next((n for n in range(start, len(lines)) if _measure_indent(lines[n]) != depth), start)
+    near = range(start, min(start + _TERM_LINES, len(lines)))
+    below = next((n for n in near if _measure_indent(lines[n]) != depth), start)
     first = lines[below]
     if _measure_indent(first) <= depth or first.lstrip()[0].islower() or _BULLET.match(first):
         return 0
@@ -154,14 +157,18 @@ def _take_heading(lines: list[str]) -> tuple[int, tuple[int, str] | None]:
     if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1].strip()) and len(first) <= 80:
         return 2, (2 if lines[1].strip()[0] in "-~^" else 1, first.strip())
     if len(lines) > 1:
-        is_above = first[0] != " " and first.isupper() and "  " not in first and lines[1][0] == " "
-        return (1, (1, first)) if is_above and len(first) <= 60 else (0, None)
+        is_above = lines[1][0] == " " and "  " not in first and not _BULLET.match(first)
+        return (1, (1, first)) if is_above and _is_in_capitals(first) else (0, None)
     numbered = _NUMBERED.fullmatch(first.strip())
     if numbered and first[0] != " " and first[-1] not in ".;,":
         return 1, (1 + numbered["number"].count("."), first.strip())
-    if first[0] != " " and first.isupper() and len(first) <= 60 and first[-1] not in ".;,":
+    if _is_in_capitals(first):
         return 1, (1, first.strip())
     return 0, None
+
+
+def _is_in_capitals(line: str) -> bool:
+    return line[0] != " " and line.isupper() and len(line) <= 60 and line[-1] not in ".;,"
 
 
 def is_prose(lines: list[str]) -> bool:

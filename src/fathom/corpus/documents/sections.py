@@ -31,7 +31,7 @@ _FIELDS = re.compile(
 _ISSUE = r"(?:(?:PR|[Ii]ssue|[Bb]ug|[Pp]ull request|[Cc]loses|[Ff]ixes|GH|gh) ?)?#\d+"
 _CHANGE = re.compile(
     rf"(?:\[[0-9a-f]{{7,40}}\]\W|{_ISSUE}: ).{{0,400}}|"
-    rf"(?!.*[.!?] [A-Z]).{{1,400}} (?:\({_ISSUE}(?:(?:,|,? and) {_ISSUE})*\)|#\d+ \([^()]{{3,60}}\))\.?"
+    rf"(?!.*[.!?] [A-Z]).{{1,400}} (?:\({_ISSUE}(?:(?:,|,? and) {_ISSUE})*\)|#\d+ \([A-Z@][^()]{{2,60}}\))\.?"
 )
 """An entry of a list of changes: `[06e8120928] - tools: remove an escape`, `Fix a number (PR #1249)`."""
 _DEFINITION = re.compile(r"[a-z][\w.]* [-–—] [^-–—]*")

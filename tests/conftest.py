@@ -3,12 +3,17 @@
 import gc
 import logging
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 # two processes with two threads each wait for each other on two cores; read by torch when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# what a shell ignores for commands in the background, or `nohup`, would be ignored by all that the tests start
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 _SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 

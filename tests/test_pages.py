@@ -18,6 +18,7 @@ from fathom.config.merging import choose, merge
 from fathom.config.whole import read_config
 
 _ROOT = Path(__file__).resolve().parents[1]
+_PAPERS = _ROOT / "docs" / "papers.md"
 _NAMES = ("README.md", "CONTRIBUTING.md", "config/README.md", "workflow/profiles/slurm/README.md")
 _PAGES = [*(_ROOT / name for name in _NAMES), *sorted((_ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -103,13 +104,13 @@ def test_every_command_is_one_of_ours_or_known():
 
 
 def _make_shown(page: Path, folder: Path, entry: str) -> str:
-    """Return an entry of `--config`; make the folder of references that it names, with the page's files."""
+    """Return an entry of `--config`; make the folder of references that it names, with the files listed."""
     key, _, name = entry.partition("=")
     if key != "references":
         return entry
     made = folder / page.stem / name
     made.mkdir(parents=True, exist_ok=True)
-    for file in re.findall(rf"^{name}/(\S+)$", page.read_text(), re.MULTILINE):
+    for file in re.findall(rf"^{name}/(\S+)$", page.read_text() + _PAPERS.read_text(), re.MULTILINE):
         (made / file).touch()
     return f"{key}={made}"
 

@@ -73,7 +73,7 @@ def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
      (["org/tiny", "keyed.jsonl", "plain.jsonl", "--output", "s"], "needs its own output and report"),
      (["org/tiny", "keyed.jsonl", "--output", "keyed.jsonl"], "needs its own output and report"),
      (["org/tiny", "none.jsonl"], "none.jsonl: there is no such file"),
-     (["org/tiny", "keyed.jsonl", "--dtype", "int8"], "dtype = 'int8'"),
+     (["org/tiny", "keyed.jsonl", "--dtype", "int8"], "dtype 'int8'"),
      (["./tiny", "keyed.jsonl"], "no folder or GGUF file ./tiny"),
      (["gpt2", "keyed.jsonl"], "models.tsv, row gpt2: model 'gpt2' "),
      (["org/none", "keyed.jsonl"], "model 'org/none', which is no file or folder, cannot be fetched")],

@@ -269,7 +269,7 @@ def test_a_second_snakemake_is_turned_away_and_harms_nothing(project):
     config = write_tiny_config(project, sorted((project / "input").iterdir()))
     command = [sys.executable, "-m", "snakemake", "-c1", "--configfile", str(config), "--", INDEX]
     with subprocess.Popen(command, cwd=project, stderr=subprocess.DEVNULL) as first:
-        while not list(project.glob(".snakemake/locks/*")):
+        while not any(lock.stat().st_size for lock in project.glob(".snakemake/locks/*output*")):
             assert first.poll() is None, "the first run ended before it was seen"
             time.sleep(0.02)
         first.send_signal(signal.SIGSTOP)  # it waits until the second one has ended, however slow that is

@@ -276,7 +276,6 @@ _IMPORTS = """
 import argparse, os, signal, sys
 from fathom.jobs.program import run_logged
 
-signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests run under nohup
 class Finder:
     def find_spec(self, name, *_):
         if name == "orjson.orjson":

@@ -11,7 +11,7 @@ import pytest
 # two processes with two threads each wait for each other on two cores; read by torch when it is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# what a shell ignores for commands in the background, or `nohup`, would be ignored by all that the tests start
+# what a shell ignores for commands in the background or under `nohup` would be ignored by what tests start
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 

@@ -117,7 +117,7 @@ def plan_figure(wanted: PaperFigure, dump: Path) -> Plan:
     """Return the plan of a figure alone, with references of its domains."""
     references = dump.parent / "references"
     references.mkdir(exist_ok=True)
-    for name in ("cs.AI.expert.csv", "cs.AI.claude.jsonl", "q-bio.PE.claude.jsonl"):
+    for name in ("cs.AI.expert.csv", "cs.AI.Claude.jsonl", "q-bio.PE.Claude.jsonl"):
         (references / name).touch()
     values = [f"dump={dump}", f"references={references}", f"run={wanted.run}", *wanted.values]
     configuration = str(_ROOT / "config" / "papers" / "raw-corpora.yaml")

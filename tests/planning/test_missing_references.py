@@ -15,7 +15,7 @@ from fathom.planning.run_figures import RunFigures, describe_missing_references
 from fathom.planning.run_inputs import Inputs
 
 DOMAINS = ["cs.AI", "physics.soc-ph", "q-bio.PE", "econ.GN"]
-ONE = {name: {"claude": f"{name}.jsonl"} for name in DOMAINS}
+ONE = {name: {"Claude": f"{name}.jsonl"} for name in DOMAINS}
 
 
 def describe(file, *asked, **references):
@@ -42,12 +42,12 @@ def test_the_papers_figures_without_references_are_named():
 
 def test_only_what_is_missing_is_named():
     assert (
-        describe("papers/raw-corpora.yaml", **ONE | {"cs.AI": {"expert": "e.csv", "claude": "c.csv"}}) == ""
+        describe("papers/raw-corpora.yaml", **ONE | {"cs.AI": {"expert": "e.csv", "Claude": "c.csv"}}) == ""
     )
     lines = describe("papers/raw-corpora.yaml", **ONE).splitlines()
     assert lines[0].startswith("references: no domain has two")
     assert len(lines) == 3 and "{domain}.references" in lines[1]
-    said = describe("papers/raw-corpora.yaml", **{"cs.AI": {"expert": "e.csv", "claude": "c.csv"}})
+    said = describe("papers/raw-corpora.yaml", **{"cs.AI": {"expert": "e.csv", "Claude": "c.csv"}})
     assert "for physics.soc-ph, q-bio.PE, econ.GN, so" in said
     # continual pretraining is measured on cs.AI
     assert "{domain}.metrics" in said and "stages" not in said and "{domain}.references" not in said

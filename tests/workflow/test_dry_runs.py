@@ -99,7 +99,7 @@ def test_a_preset_without_references_says_what_its_figures_lack(dump):
 
 def test_a_folder_of_references_is_imported_for_the_papers_figures(dump, tmp_path):
     domains = ("cs.AI", "physics.soc-ph", "q-bio.PE", "econ.GN")
-    names = ["cs.AI.expert.csv", *(f"{domain}.claude.jsonl" for domain in domains)]
+    names = ["cs.AI.expert.csv", *(f"{domain}.Claude.jsonl" for domain in domains)]
     for name in names:
         (tmp_path / name).touch()
     done = plan(f"dump={dump}", f"references={tmp_path}", targets="all compare", files=REFERENCED)
@@ -116,14 +116,14 @@ def test_a_folder_of_references_is_imported_for_the_papers_figures(dump, tmp_pat
     (six,) = (line for line in figures if '"group": "paired"' in line)
     bases = ["Qwen2-1.5B", "Qwen2-7B", "Llama-2-7b", "Llama-3.1-8B", "Mistral-7B-v0.3", "OLMo-2-1124-7B"]
     assert f'"members": {json.dumps(bases)}' in six
-    ordered = '"references": [["reference-expert", "expert"], ["reference", "claude"]]'
+    ordered = '"references": [["reference-expert", "expert"], ["reference", "Claude"]]'
     assert all(ordered in line for line in figures)
     # a figure of all domains, and tables of examples, know the names, too
     drawn = list_commands(done, "draw_figure")
     (chat,) = (line for line in drawn if "--figure chat-models " in line)
     assert ordered in chat
     (examples,) = list_commands(done, "write_examples")
-    assert '"econ.GN": {"reference": "claude"}' in examples
+    assert '"econ.GN": {"reference": "Claude"}' in examples
 
 
 def test_a_wrong_folder_of_references_stops_before_any_job(dump, tmp_path):

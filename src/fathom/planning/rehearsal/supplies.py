@@ -155,7 +155,7 @@ def write_references(folder: Path, domains: Sequence[str], library: Library) -> 
     chosen = library.choose(domains)
     for place, (domain, records) in enumerate(chosen.items()):
         rows = list(_write_questions(records))
-        files = {folder / f"{domain}.claude.jsonl": rows}
+        files = {folder / f"{domain}.Claude.jsonl": rows}
         if place == 0:
             files[folder / f"{domain}.expert.jsonl"] = rows[::-1]
         for file, some in files.items():
@@ -166,7 +166,7 @@ def write_references(folder: Path, domains: Sequence[str], library: Library) -> 
 def remove_references(folder: Path, domains: Sequence[str]) -> None:
     """Remove the made references of domains that a smaller configuration goes without."""
     for domain in domains:
-        for name in ("claude", "expert"):
+        for name in ("Claude", "expert"):
             (folder / f"{domain}.{name}.jsonl").unlink(missing_ok=True)
 
 

@@ -339,3 +339,14 @@ def test_a_line_for_each_model_over_both_thresholds(threshold_rows, tmp_path):
     assert len(numbers.read_text().splitlines()) == 1 + 4 * 2 * 2
     with pytest.raises(InputError, match="no scores of papers"):
         draw_twice(tmp_path, "answers-by-threshold", tables, {"set": "papers"})
+
+
+def test_models_stand_by_their_own_threshold(threshold_rows):
+    own = [row for row in threshold_rows if row["set"] == "courses" and row["model"] == "large"]
+    with use_style():
+        many = [{**row, "model": f"model-{number}"} for number in range(12) for row in own]
+        figure = draw_answer_thresholds(many, "courses", Summary())
+    for axes in figure.axes:
+        places = np.array([drawn.lines[0].get_xdata() for drawn in axes.containers], dtype=float)
+        assert np.abs(places - np.arange(2)).max() < 0.45
+        assert (np.diff(places, axis=0) > 0).all()

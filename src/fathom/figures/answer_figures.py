@@ -235,8 +235,8 @@ def _select(rows: Iterable[Row], name: str, wanted: Sequence[Kind]) -> list[Row]
 
 
 _PARAMETERS = (
-    ("t_d", "t_d: gaps above this percentile get questions; under it: how many"),
-    ("t_c", "t_c: records join below this correlation; under it: how many"),
+    ("t_d", "t_d: gaps above this percentile get questions; under it: questions"),
+    ("t_c", "t_c: records join below this correlation; under it: records"),
 )
 _PANEL_LETTERS = 30  # in a line of the label below a panel
 _CLOSED = ("binary", "multiple-choice", "multiple-answer")
@@ -293,9 +293,10 @@ def _draw_thresholds(
     axes: "Axes", rows: Sequence[Row], names: Mapping[str, str], columns: Sequence[tuple[str, int]]
 ) -> None:
     """Draw the scores of one form and level, a line for each model, with intervals."""
+    step = min(0.12, 0.8 / len(names))  # all models stand nearer to their threshold than to the next
     for place, (model, name) in enumerate(names.items()):
         own = {_label(row): row for row in rows if row["model"] == model and not isnan(row["value"])}
-        shift = 0.12 * (place - (len(names) - 1) / 2)
+        shift = step * (place - (len(names) - 1) / 2)
         where = [number + shift for number, (threshold, _) in enumerate(columns) if threshold in own]
         found = [own[threshold] for threshold, _ in columns if threshold in own]
         axes.errorbar(

@@ -214,7 +214,7 @@ def build_lens(data: FigureData) -> list[Panel]:
 BUILDERS: dict[str, tuple[Callable[[FigureData], list[Panel]], str]] = {
     "norm": (build_norm, "Attributes by layer, {model}"),
     "sums": (build_sums, "Probability by layer, {model}"),
-    "variations": (build_variations, "Rate among the k likeliest content words, by k and list length, {model}"),
+    "variations": (build_variations, "Attribute rate by k likeliest words and list length, {model}"),
     "rates": (build_rates, "Attributes by layer"),
     "targets": (build_targets, "True targets by layer"),
     "lens": (build_lens, "Logit lens, {model}"),

@@ -123,6 +123,7 @@ def test_small_benchmarks_are_drawn_over_large_ones_in_one_panel(count, tmp_path
     (axes,) = figure.axes
     drawn = {each.get_label(): (len(each.get_offsets()), each.get_zorder()) for each in axes.collections}
     assert [size for size, _ in drawn.values()] == [100, *sizes]
+    assert all(f"({size})" in label for label, (size, _) in drawn.items())
     orders = [order for _, order in drawn.values()]
     assert min(orders) == orders[0] and orders[1:] == sorted(orders[1:], reverse=True)
     assert not list_cut(figure)

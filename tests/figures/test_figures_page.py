@@ -50,7 +50,7 @@ def list_figures(config: Config) -> list[str]:
 def references(tmp_path_factory):
     """Make a folder of what an expert and a language model wrote, as docs/papers.md says."""
     folder = tmp_path_factory.mktemp("references")
-    for name in ("cs.AI.expert.csv", "cs.AI.claude.jsonl", "econ.GN.claude.jsonl"):
+    for name in ("cs.AI.expert.csv", "cs.AI.Claude.jsonl", "econ.GN.Claude.jsonl"):
         (folder / name).touch()
     return folder
 

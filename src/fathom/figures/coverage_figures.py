@@ -252,8 +252,8 @@ def draw_others(rows: pl.DataFrame, title: str) -> "Figure":
     figure.suptitle(wrap_name(clean_name(title), 60))
     axes = figure.subplots()
     axes.scatter(
-        sentences["x"], sentences["y"], s=5, c="#DDDDDD", linewidths=0, label="sentence of the domain",
-        rasterized=True, zorder=1,
+        sentences["x"], sentences["y"], s=5, c="#DDDDDD", linewidths=0, rasterized=True,
+        label=f"sentence of the domain ({len(sentences):,})", zorder=1,
     )  # fmt: skip
     most = max(map(len, questions), default=0)
     for place, (name, table) in enumerate(zip(names, questions, strict=True)):

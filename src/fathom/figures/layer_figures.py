@@ -137,11 +137,12 @@ def build_norm(data: FigureData) -> list[Panel]:
 
 def build_sums(data: FigureData) -> list[Panel]:
     """Return probability sums inside and outside the token list [BeyondBenchmarks, Fig. 10]."""
-    k, length, first = data.settings.k, data.settings.list_length, data.models[0]
+    k, first = data.settings.k, data.models[0]
+    where = f"in the keyword's list of {data.settings.list_length:,}"
     series = {
-        "inside": f"of the {k} likeliest content words, in the list of {length:,}",
-        "outside": f"of the {k} likeliest content words, not in the list",
-        "outside_any": f"of the {k} likeliest tokens of any kind, not in the list",
+        "inside": f"of the {k} likeliest content words, {where}",
+        "outside": f"of the {k} likeliest content words, not {where}",
+        "outside_any": f"of the {k} likeliest tokens of any kind, not {where}",
     }
     curves = [
         _restyle(data.select(first, "normed", metric), label, place, place)
@@ -214,7 +215,7 @@ def build_lens(data: FigureData) -> list[Panel]:
 BUILDERS: dict[str, tuple[Callable[[FigureData], list[Panel]], str]] = {
     "norm": (build_norm, "Attributes by layer, {model}"),
     "sums": (build_sums, "Probability by layer, {model}"),
-    "variations": (build_variations, "Attribute rate by k likeliest words and list length, {model}"),
+    "variations": (build_variations, "Attribute rate by number of tokens (k) and list length, {model}"),
     "rates": (build_rates, "Attributes by layer"),
     "targets": (build_targets, "True targets by layer"),
     "lens": (build_lens, "Logit lens, {model}"),

@@ -248,7 +248,7 @@ def _draw_agreement(axes: "Axes", metrics: Metrics, agreement: Agreement, models
         scale_axis(axes, which, list(some), _TICKS, _scale(name))
     axes.plot(*zip(*points, strict=True), color="0.25", marker="D", markersize=4.5, linestyle="none")
     _, r, low, high, p = agreement.found
-    nothing = "no correlation:\ntoo few models or equal values"
+    nothing = "no correlation:\ntoo few models, or all equal"
     title = nothing if math.isnan(r) else panels.describe_r(r, p, low, high, gap="\n")
     axes.set_title(title, fontsize=9)
     return axes, points, [str(models.index(model) + 1) for model in both]

@@ -68,7 +68,7 @@ def relate(stages):
 def check_page(figure):
     figure.draw_without_rendering()
     page = figure.bbox
-    for axes in figure.axes:
+    for axes in filter(lambda each: each.get_visible(), figure.axes):
         box = axes.get_tightbbox()
         assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
 
@@ -155,6 +155,7 @@ def test_all_metrics_of_a_figure_of_stages_are_set_against_what_it_draws_of_the_
         assert right.collections[0].get_offsets()[:, 0].tolist() == pytest.approx(drawn[1:])
     assert [each.get_title(loc="left")[:8] for each in axes[1::2]] == ["", *["r = 1.00"] * 4]
     assert axes[-1].get_xlabel() == f"reference {metric}"
+    assert [each.get_visible() for each in axes[1::2]] == [False, *[True] * 4]
 
 
 def test_a_domain_order_names_what_fits_and_all_that_is_trained_on():

@@ -159,6 +159,7 @@ def draw_stages(
         both = some.join(reference, on="stage", maintain_order="left")
         _draw_relation(right, some if both.is_empty() else both, limits)
         right.set_title(_format(relations.get((*row[:3], *other, "pearson"))), fontsize=8, loc="left")
+        right.set_visible(row[:3] != other)  # the reference beside itself says nothing
         for axes in (left, right):
             number_ticks(axes.yaxis)
     _label_stages(grid[-1][0], [(titles or {}).get(name, name) for name in names])

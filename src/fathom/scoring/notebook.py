@@ -79,7 +79,7 @@ def score(
     >>> fathom.score("gpt2", pairs, dytpe="bfloat16")
     Traceback (most recent call last):
         ...
-    fathom.errors.InputError: settings: unknown key dytpe, did you mean dtype?
+    fathom.errors.InputError: settings: unknown key 'dytpe'; did you mean dtype?
     """
     chosen = check_values(settings, Scoring, "settings")
     complete = take_pairs(pairs)

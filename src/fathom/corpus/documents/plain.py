@@ -20,8 +20,9 @@ _LAST_WORD = re.compile(r"[^\W\d_]+$")
 _LONGEST_WORD = 60  # a line of a gene sequence may be one word of a million letters
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_BULLET = re.compile(r"^\s*(?:[-*+o•·‣▪]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
-_TAG = re.compile(r"\s*(?![-*+o•·‣▪]\s|\(?[0-9a-z]{1,2}[.)]\s)\S+(?: \S+){0,5}\s{2,}(?=[^\sa-z])")
+_MARK = r"(?:[-*+o•·‣▪]|\(?[0-9a-z]{1,2}[.)])\s"
+_BULLET = re.compile(rf"^\s*{_MARK}+(?=\S)")
+_TAG = re.compile(rf"\s*(?!{_MARK})\S+(?: \S+){{0,5}}\s{{2,}}(?=[^\sa-z])")
 """A term on the line of its definition, as in manual pages."""
 _OPENS_CODE, _CLOSES_CODE = re.compile(r"(?:^|\s+)>$"), re.compile(r"^<")
 _PROSE_SHARE = 0.78

@@ -425,6 +425,11 @@ def test_what_is_left_out_of_restructured_text_is_counted():
     assert content.left_out == {CODE: 4, FORMULAS: 1, DIRECTIVES: 1}
 
 
+def test_a_reason_that_left_nothing_out_is_not_counted():
+    content = read_restructured(f"The pumps are of two kinds::\n\n{_SENTENCES[0]}\n".encode())
+    assert dict(content.left_out) == {}
+
+
 def test_formulas_of_restructured_text():
     content = read_restructured(rb"The flow :math:`q` is :math:`\frac{a}{b}` at all of the times.")
     assert content.sections[0].text == f"The flow q is {GAP} at all of the times."

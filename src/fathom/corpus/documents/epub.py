@@ -92,7 +92,7 @@ def _list_pages(package: Any, archive: zipfile.ZipFile, folder: str, outline: Ou
     """Return the names of an EPUB's pages in order, without tables of contents; count missing ones."""
     items = {each.get("id"): each for each in package.iter("{*}item")}
     references = [items.get(each.get("idref")) for each in package.iter("{*}itemref")]
-    outline.left_out.update({UNREADABLE: missing} if (missing := references.count(None)) else {})
+    outline.left_out[UNREADABLE] += references.count(None)
     # without a spine, use the order of the manifest
     chosen = [each for each in references if each is not None] or [*items.values()]
     names = []

@@ -272,7 +272,7 @@ class _Writer:
     def end_paragraph(self) -> None:
         """Add the paragraph to the outline."""
         text, lists = drop_lists(self._join_lines()) if self._lines else ("", 0)
-        self._outline.left_out.update([LINKS] * lists)
+        self._outline.left_out[LINKS] += lists
         if self._lines and (text or not lists):
             reason = self._find_fault(text)
             rest = drop_caption(text)
@@ -333,7 +333,7 @@ def _drop_leaders(pages: list[list[Line]], outline: Outline) -> list[list[Line]]
         leaders = sum(_LEADER.search(line.text) is not None for line in page)
         is_list = leaders > _LEADERS * len(page)
         kept.append([line for line in page if not (is_list and _CUT_LEADER.search(line.text))])
-        outline.left_out.update(["leaders"] * (len(page) - len(kept[-1])))
+        outline.left_out["leaders"] += len(page) - len(kept[-1])
     return kept
 
 

@@ -47,7 +47,7 @@ def add_plain_text(text: str, outline: Outline) -> None:
     """Add the headings and paragraphs of plain text to an outline; code, tables and leaders are left out."""
     text = text.expandtabs().replace("\N{HYPHEN}", "-")
     text, fenced = _FENCED.subn("\n", _drop_running_lines(text, outline))
-    outline.left_out.update({CODE: fenced} if fenced else {})
+    outline.left_out[CODE] += fenced
     words = count_words(text)
     for block in _BLANK.split(text):
         for lines, is_code in _split_listings([each.rstrip() for each in block.split("\n") if each.strip()]):

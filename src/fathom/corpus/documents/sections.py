@@ -169,7 +169,8 @@ class Outline:
                 anchor = f"{anchor}.{anchors[anchor]}" if anchors[anchor] > 1 else anchor
                 sections.append(Section(anchor, found.headings, "\n\n".join(paragraphs)))
         gaps = sum(each.text.count(GAP) for each in sections)
-        return FileContent(" ".join(title.split()), sections, pages, self.left_out, gaps, self.characters)
+        left_out = +self.left_out  # without reasons that left nothing out
+        return FileContent(" ".join(title.split()), sections, pages, left_out, gaps, self.characters)
 
     def _close(self) -> None:
         """End the open section; drop it if it has no text."""
@@ -208,8 +209,7 @@ class _Found:
         elif REFERENCES in above:
             kept = [each for each in self.paragraphs if not is_entry(each)]
         reason = own or next(iter(above), "")
-        if len(kept) < len(self.paragraphs):
-            left_out[reason] += len(self.paragraphs) - len(kept)
+        left_out[reason] += len(self.paragraphs) - len(kept)
         return kept
 
 

@@ -271,19 +271,24 @@ class _Writer:
 
     def end_paragraph(self) -> None:
         """Add the paragraph to the outline."""
-        text, lists = drop_lists(self._join_lines()) if self._lines else ("", 0)
-        self._outline.left_out[LINKS] += lists
-        if self._lines and (text or not lists):
-            reason = self._find_fault(text)
-            rest = drop_caption(text)
-            whole = "" if reason else keep_whole_sentences(rest, self._is_cut)
-            self._was_cut = bool(reason) or not text.endswith(ENDS)
-            if whole != text:
-                self._outline.left_out[reason or ("cut sentences" if rest == text else "captions")] += 1
-            if whole:
-                self._outline.add_paragraph(whole)
+        if self._lines:
+            text, lists = drop_lists(self._join_lines())
+            self._outline.left_out[LINKS] += lists
+            if text or not lists:
+                self._add_prose(text)
         self._lines = []
         self._formula = self._listing = None
+
+    def _add_prose(self, text: str) -> None:
+        """Add what a paragraph has of whole sentences to the outline, and count what it has else."""
+        reason = self._find_fault(text)
+        rest = drop_caption(text)
+        whole = "" if reason else keep_whole_sentences(rest, self._is_cut)
+        self._was_cut = bool(reason) or not text.endswith(ENDS)
+        if whole != text:
+            self._outline.left_out[reason or ("cut sentences" if rest == text else "captions")] += 1
+        if whole:
+            self._outline.add_paragraph(whole)
 
     def _join_lines(self) -> str:
         """Return the paragraph on one line, without its bullet and a term before its first sentence."""

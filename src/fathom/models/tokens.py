@@ -10,7 +10,7 @@ Chat templates are rendered with a fixed date and without randomness, so that sc
 import json
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import compress
@@ -116,26 +116,27 @@ def show_vocabulary(tokenizer: Any) -> list[str]:
     A blank is `␣`, what cannot be printed is escaped, and bytes that are a part of a character are shown as
     `<0xE2>`.
     """
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+    letters = {letter: byte for byte, letter in bytes_to_unicode().items()}
     texts = decode_texts(tokenizer, [[token] for token in range(count_entries(tokenizer))])
     unclear = [token for token, text in enumerate(texts) if not text or REPLACEMENT in text]
     for token, name in zip(unclear, tokenizer.convert_ids_to_tokens(unclear), strict=True):
-        texts[token] = _show_bytes(name or "", texts[token]) or (name or "").replace("▁", " ")
+        if name:
+            texts[token] = _show_bytes(name, letters) or texts[token] or name.replace("▁", " ")
     return [
         (text if text.isprintable() else text.encode("unicode_escape").decode()).replace(" ", "␣")
         for text in texts
     ]
 
 
-def _show_bytes(name: str, text: str) -> str:
-    """Return the bytes of a token by its name in the vocabulary, or its text if the name has none."""
-    from transformers.convert_slow_tokenizer import bytes_to_unicode
-
+def _show_bytes(name: str, letters: Mapping[str, int]) -> str:
+    """Return the bytes of a token by its name, in which each letter stands for one; empty if it has none."""
     if re.fullmatch("<0x[0-9A-F]{2}>", name):
         return name
-    known = {letter: byte for byte, letter in bytes_to_unicode().items()}
-    if not name or not known.keys() >= {*name}:
-        return text
-    decoded = bytes(known[letter] for letter in name).decode("utf-8", "surrogateescape")
+    if not letters.keys() >= {*name}:
+        return ""
+    decoded = bytes(letters[letter] for letter in name).decode("utf-8", "surrogateescape")
     return re.sub("[\udc80-\udcff]", lambda found: f"<0x{ord(found[0]) - 0xDC00:02X}>", decoded)
 
 

@@ -236,8 +236,7 @@ def _show_objects(root: Any) -> None:
         if drawing.find(f".//{_TEXT_BOX}") is not None:  # mammoth reads it
             continue
         if any(drawing.find(f".//{each}") is not None for each in _PICTURES):
-            # mammoth moves what a `pict` holds behind the paragraph
-            drawing.tag = f"{_W}object" if drawing.tag == f"{_W}pict" else drawing.tag
+            drawing.tag = f"{_W}object"  # mammoth moves what a `pict` holds behind the paragraph
         elif _is_inside_text(drawing):
             _replace(drawing, GAP)
     for ruby in [*root.iter(f"{_W}ruby")]:

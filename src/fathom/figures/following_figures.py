@@ -327,8 +327,9 @@ def draw_checkpoints(
         for axes, track in zip(line, tracks, strict=True):
             handles |= _draw_checkpoints(axes, _count_models(track).filter(metric=metric.name), references)
         name = label_panel((metric.name, statistic, metric.describe(STATISTICS[statistic])), settings)
-        for axes, text in zip(line, [name, *[""] * len(tracks)], strict=False):
-            axes.set_ylabel(wrap_name(label_scale(text, axes.yaxis), _HIGH))
+        for axes in line:
+            text = label_scale(name if axes is line[0] else "", axes.yaxis)
+            axes.set_ylabel(wrap_name(text, _HIGH))
     names = name_lists([track["track"][0] for track in tracks])
     for upper, lower, track in zip(grid[0], grid[-1], tracks, strict=True):
         count = describe_count([track["model"].n_unique()], "checkpoint")

@@ -181,10 +181,9 @@ def _name_study(study: str, domain: str, title: str) -> str:
     >>> _name_study("to-cs.AI", "cs.AI", "CS.AI"), _name_study("all-fields", "cs.AI", "CS.AI")
     ('To CS.AI', 'All fields')
     """
-    start = study.removesuffix(domain)
-    if start == study or not start.endswith("-"):
-        return name_lists([study])[study]
-    return f"{name_lists([start[:-1]])[start[:-1]]} {title}"
+    start = study.removesuffix(f"-{domain}")
+    named = name_lists([start])[start]
+    return named if start == study else f"{named} {title}"
 
 
 def _select(stages: pl.DataFrame, row: MetricRow) -> pl.DataFrame:

@@ -77,8 +77,8 @@ def test_models_stand_at_equal_steps_in_their_order_and_the_last_one_last(table)
 
 
 def test_each_logarithmic_axis_says_so(tmp_path):
-    wide = [list_.with_columns(ci_high=pl.col("value") * 100) for list_ in (LISTS[1],)]
-    write_table(tmp_path / "following.parquet", pl.concat([LISTS[0], *wide]), FOLLOWING)
+    wide = LISTS[1].with_columns(ci_high=pl.col("value") * 100)
+    write_table(tmp_path / "following.parquet", pl.concat([LISTS[0], wide]), FOLLOWING)
     figure = draw(tmp_path / "following.parquet")
     assert [axes.get_yscale() for axes in figure.axes] == ["linear", "log"] * 2
     labels = ["Median rank", "log axis", "Median probability", "log axis"]

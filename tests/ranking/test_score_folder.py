@@ -113,6 +113,7 @@ def test_a_missing_score_is_missing_in_every_condition(write_scores, text, caplo
     ("lines", "parts"),
     [(change(LINES, 1, 2, "good"),
       ["s.csv, line 3, column b", "'good' is not a number", "leave the field empty"]),
+     (change(LINES, 1, 2, "1_0"), ["s.csv, line 3, column b", "'1_0' is not a number"]),
      (change(LINES, 1, 2, "inf"), ["s.csv, line 3, column b", "'inf' is not a finite number"]),
      (change(LINES, 1, 0, ""), ["s.csv, line 3", "this line has no model"]),
      (change(LINES, 1, 0, "m1"), ["s.csv, line 3", "duplicate model 'm1'"]),

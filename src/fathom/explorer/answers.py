@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
-from fathom.config import short_names
+from fathom.config.short_names import label_variant
 from fathom.explorer.item_tasks import Task
 from fathom.explorer.run import Benchmark, Compared, Order, Ranked, Ranking
 from fathom.models.origins import Origins
@@ -164,12 +164,6 @@ MOST_NAMED = 3
 """Most models without knowledge to name; more are counted."""
 
 
-def label_variant(benchmark: Ranks) -> str:
-    """Return what a benchmark of a domain is called: a reference has its configured name."""
-    named = {benchmark.variant: benchmark.name} if isinstance(benchmark, Benchmark) else {}
-    return short_names.label_variant(benchmark.variant, named)
-
-
 def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple[list[str], bool]:
     """Return the best model, those not significantly different from it, and whether all these are alike.
 
@@ -319,7 +313,7 @@ def _compare_orders(
                 continue
             if not _has_leader(ranking):
                 continue
-            label = choose_words(way).name(way, label_variant(other))
+            label = choose_words(way).name(way, other.label)
             kind = papers if order.is_knowledge and not way.is_knowledge else others
             kind.setdefault(ranking.models[0].model, []).append(label)
     if [*papers] == [leader]:
@@ -461,7 +455,7 @@ def define_terms(order: Order, trim: float, ceiling: float | None = None) -> lis
 
 def define_variants(variants: list[str]) -> list[tuple[str, str]]:
     """Return the name of each kind of benchmark of a domain, with its meaning."""
-    return [(short_names.label_variant(each), _VARIANTS[each]) for each in _VARIANTS if each in variants]
+    return [(label_variant(each), _VARIANTS[each]) for each in _VARIANTS if each in variants]
 
 
 def warn_of_vocabularies(benchmark: Benchmark, order: Order) -> Sentence:

@@ -68,6 +68,11 @@ class Task:
         return self.domain
 
     @property
+    def label(self) -> str:
+        """What it is called among those of its domain: it is the only one."""
+        return ""
+
+    @property
     def orders(self) -> Mapping[str, Order]:
         """Its orders of models, by metric."""
         return {name: each.order for name, each in self.scored.items()}

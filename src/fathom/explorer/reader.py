@@ -314,9 +314,8 @@ def _read_benchmarks(
             missing.append(f"{domain}, {variant}: manifest.json is of other pairs than the present ones.")
         entries = {model: _count_entries(each) for model, each in scores.items() if len(each)}
         named = name_reference(folder, domain).get(variant, "")
-        benchmarks.append(
-            Benchmark(domain, variant, pairs, left_out, ranks, manifest, {}, scores, entries, named)
-        )
+        parts = (domain, variant, pairs, left_out, ranks, manifest)
+        benchmarks.append(Benchmark(*parts, rivals=scores, vocabularies=entries, name=named))
     read = {(each.domain, each.variant) for each in benchmarks}
     for domain, variant in sorted(expected.keys() - read):
         missing.append(f"{domain}, {variant}: summary.csv has it, but its pairs are missing.")

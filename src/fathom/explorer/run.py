@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fathom.config.short_names import Titles, shorten_names
+from fathom.config.short_names import Titles, label_variant, shorten_names
 from fathom.io import paths
 from fathom.models.origins import Origins
 from fathom.statistics.aggregates import MEAN, Statistic
@@ -177,6 +177,11 @@ class Benchmark:
         """Title of the domain."""
         section = self.manifest.get("parameters", {}).get("domain") or {}
         return str(section.get("title") or self.domain)
+
+    @property
+    def label(self) -> str:
+        """What it is called among those of its domain: a reference has its configured name."""
+        return label_variant(self.variant, {self.variant: self.name})
 
     @property
     def orders(self) -> Mapping[str, Order]:

@@ -30,6 +30,7 @@ from fathom.figures.panels import (
     describe_items,
     format_share,
     make_panels,
+    needs_log_axis,
 )
 from fathom.figures.style import (
     RANKING_COLORS,
@@ -72,7 +73,7 @@ OVER_TIME = (
 )
 """Panels over time; the papers draw means, medians and probabilities, too [BeyondBenchmarks, Figs. 5, 6]."""
 
-_LOG_FROM, _LOG_TIME_FROM = 20.0, 100.0
+_LOG_TIME_FROM = 100.0
 _HIGH = 24  # letters of a label in the height of a panel
 _DEVIATIONS = 2  # of the noise of a step, to either side of the last point
 _LETTERS = 36  # of a small name in the width of a panel
@@ -258,9 +259,9 @@ def scale_axes(axes: "Axes", rows: pl.DataFrame, time: Time = STEPS) -> None:
     """
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-    low, high = min(rows["ci_low"].to_list()), max(rows["ci_high"].to_list())
-    is_share = rows["metric"][0] == ATTRIBUTE_RATE.name
-    for axis, log in ((axes.xaxis, time.log), (axes.yaxis, not is_share and 0 < _LOG_FROM * low < high)):
+    ends = min(rows["ci_low"].to_list()), max(rows["ci_high"].to_list())
+    is_wide = needs_log_axis(ends, rows["metric"][0])
+    for axis, log in ((axes.xaxis, time.log), (axes.yaxis, is_wide)):
         if log:
             (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
             axis.set_major_locator(LogLocator(subs=(1.0,) if axis is axes.xaxis else (1.0, 2.0, 5.0)))
@@ -326,8 +327,9 @@ def draw_checkpoints(
         for axes, track in zip(line, tracks, strict=True):
             handles |= _draw_checkpoints(axes, _count_models(track).filter(metric=metric.name), references)
         name = label_panel((metric.name, statistic, metric.describe(STATISTICS[statistic])), settings)
-        for axes, text in zip(line, [name, *[""] * len(tracks)], strict=False):
-            axes.set_ylabel(wrap_name(label_scale(text, axes.yaxis), _HIGH))
+        for axes in line:
+            text = label_scale(name if axes is line[0] else "", axes.yaxis)
+            axes.set_ylabel(wrap_name(text, _HIGH))
     names = name_lists([track["track"][0] for track in tracks])
     for upper, lower, track in zip(grid[0], grid[-1], tracks, strict=True):
         count = describe_count([track["model"].n_unique()], "checkpoint")

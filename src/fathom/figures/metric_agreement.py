@@ -214,7 +214,8 @@ def draw_block(
         panels.draw_values(axes, series or panels.PLAIN, rows, upright=True)
         columns.name(axes)
         axes.set_title(look.labels[name])
-        scale_axis(axes, "y", [n for row in rows for n in row[2:] if math.isfinite(n)], _TICKS, _scale(name))
+        ends = [n for row in rows for n in row[2:] if math.isfinite(n)]
+        scale_axis(axes, "y", ends, _TICKS, panels.needs_log_axis(ends, name))
         good = "low" if BASELINES.get(name, RANK).low_is_best else "high"
         axes.set_ylabel(label_scale(f"{good} is best", axes.yaxis), fontsize=9)
     grid[1][0].set_visible(False)
@@ -224,11 +225,6 @@ def draw_block(
         axes.set_xlabel(label_scale(look.labels[agreement.metric], axes.xaxis))
     grid[1][1].set_ylabel(label_scale(look.labels[first], grid[1][1].yaxis))
     return labels
-
-
-def _scale(metric: str) -> bool | None:
-    """Return whether a metric has a logarithmic axis; None: by its values. A rate is a share of a whole."""
-    return False if metric == ATTRIBUTE_RATE.name else None
 
 
 def _name_models(models: Sequence[str], look: Look) -> list[str]:
@@ -245,7 +241,7 @@ def _draw_agreement(axes: "Axes", metrics: Metrics, agreement: Agreement, models
     points = [(values[model].value, others[model].value) for model in both]
     names = (agreement.metric, agreement.against)
     for which, name, some in zip("xy", names, zip(*points, strict=True), strict=True):
-        scale_axis(axes, which, list(some), _TICKS, _scale(name))
+        scale_axis(axes, which, list(some), _TICKS, panels.needs_log_axis(some, name))
     axes.plot(*zip(*points, strict=True), color="0.25", marker="D", markersize=4.5, linestyle="none")
     _, r, low, high, p = agreement.found
     nothing = "no correlation:\ntoo few models, or all equal"

@@ -18,7 +18,15 @@ from fathom.config.scoring import Summary
 from fathom.config.short_names import References, Titles, clean_name, label_variant, shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table, require_known
-from fathom.figures.panels import PanelRow, add_legend, describe_r, draw_note, draw_rows, format_share
+from fathom.figures.panels import (
+    PanelRow,
+    add_legend,
+    describe_r,
+    draw_note,
+    draw_rows,
+    format_share,
+    needs_log_axis,
+)
 from fathom.figures.style import (
     RANKING_COLORS,
     Series,
@@ -121,7 +129,7 @@ Points = list[tuple[float, float]]
 Others = Sequence[tuple[Statistic, list[ModelRanks]]]
 """Ranks of the same models by statistics other than the leading one."""
 
-_NAMES_UP_TO, _NAME_WIDTH, _LABEL, _LOG_FROM = 8, 34, 68, 20.0
+_NAMES_UP_TO, _NAME_WIDTH, _LABEL = 8, 34, 68
 
 
 @dataclass(frozen=True)
@@ -318,7 +326,7 @@ def _draw_agreement(
     """Draw a point per model with both ranks, and the least-squares line; return the points of the line."""
     both = _select_both(models, agreement.x, agreement.y)
     across, up = ([model.ranks[variant].value for model in both] for variant in (agreement.x, agreement.y))
-    wide = any(_spans_much(ranks) for ranks in (across, up) if ranks)  # one kind of scale for both
+    wide = any(needs_log_axis(ranks) for ranks in (across, up))  # one kind of scale for both
     scale_axis(axes, "x", across, log_scale=wide)
     scale_axis(axes, "y", up, log_scale=wide)
     axes.plot(across, up, color="0.25", marker="D", markersize=4.5, linestyle="none", zorder=3)
@@ -345,15 +353,10 @@ def describe_agreement(agreement: Agreement, references: References) -> str:
     return f"{names}: {describe_r(agreement.r, agreement.p)}, {agreement.models} models"
 
 
-def _spans_much(values: list[float]) -> bool:
-    """Tell whether values span so much that small ones would be crowded on a linear axis."""
-    return min(values) > 0 and max(values) / min(values) > _LOG_FROM
-
-
 def scale_axis(
     axes: "Axes", which: str, values: list[float], ticks: int | None = None, log_scale: bool | None = None
 ) -> None:
-    """Set axis limits with a margin; log scale if the values span more than a factor of 20.
+    """Set axis limits with a margin; log scale if :func:`needs_log_axis` says so.
 
     `ticks`: most intervals on a linear axis; a short logarithmic one has few. `log_scale`: sets the scale
     for any values, which are above 0 if true.
@@ -366,7 +369,7 @@ def scale_axis(
         axis.set_ticks([])
         return
     low, high = min(values), max(values)
-    if _spans_much(values) if log_scale is None else log_scale:
+    if needs_log_axis(values) if log_scale is None else log_scale:
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
         room = (high / low) ** 0.08
         set_limits(low / room, high * room)

@@ -19,6 +19,7 @@ _APART = 0.16  # of the height of a line, between benchmarks
 _LINE, _LETTER, _ROOM = 0.15, 0.078, 0.06  # inches: a line of a turned name, a letter, between two names
 _STEP, _GAP = 0.1, 0.22  # inches: from one value of a column to the next, between values of two columns
 _NAME = 34  # letters in a line of a turned name
+_LOG_FROM = 20.0  # largest value over the smallest
 
 
 def make_panels(
@@ -79,6 +80,16 @@ def format_share(share: float) -> str:
 def describe_intervals(settings: Summary, which: str = "Whiskers") -> str:
     """Return what whiskers, or bands, are."""
     return f"{which}: {format_share(settings.confidence)} intervals"
+
+
+def needs_log_axis(values: Sequence[float], metric: str = "") -> bool:
+    """Tell whether values span so much that small ones would be crowded on a linear axis.
+
+    A rate is a share of a whole, and has a linear axis whatever it spans.
+    """
+    if not values or metric == ATTRIBUTE_RATE.name:
+        return False
+    return bool(0 < _LOG_FROM * min(values) < max(values))
 
 
 def entitle_set(name: str) -> str:

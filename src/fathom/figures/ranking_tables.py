@@ -11,8 +11,8 @@ import polars as pl
 
 from fathom.benchmark.card import escape_markdown
 from fathom.config.ranking import CorpusTable
-from fathom.config.section import refuse_unknown
 from fathom.config.short_names import clean_name
+from fathom.figures.drawing import require_known
 from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, style_families
 from fathom.io.contracts import ranking as contracts
 from fathom.io.delimited import Row, read_rows
@@ -201,8 +201,10 @@ def tabulate_chosen(
     Missing scores are empty, and so are rows of models that were not scored; `titles` may name these.
     """
     known = [each.name for each in tables.benchmarks.values() if each.corpus]
-    corpora = [_require_known(name, known, "corpus") for name in wanted.corpora] or known
-    condition = _require_known(wanted.condition or tables.conditions[0], tables.conditions, "condition")
+    corpora, condition = wanted.corpora or known, wanted.condition or tables.conditions[0]
+    for name in corpora:
+        require_known("corpus", name, known, "ranking.corpus_table.corpora")
+    require_known("condition", condition, tables.conditions, "ranking.corpus_table.condition")
     chosen = scores.filter(condition=condition)
     found = {(row["model"], row["benchmark"]): row["score"] for row in chosen.to_dicts()}
     # published tables have the owner before the name
@@ -218,15 +220,6 @@ def tabulate_chosen(
         cells = ("" if math.isnan(value) else f"{value:.3f}" for value in values)
         rows.append((model.title if model else called.get(name, name), *cells))
     return ("model", *(tables.benchmarks[name].title for name in corpora)), rows
-
-
-_KEYS = {"corpus": "corpora", "condition": "condition"}
-
-
-def _require_known(name: str, known: Sequence[str], key: str) -> str:
-    if name not in known:
-        raise refuse_unknown(key, name, known, f"ranking.corpus_table.{_KEYS[key]}")
-    return name
 
 
 def tabulate_compute(tables: RankingTables, families: Sequence[str] = ()) -> Table:

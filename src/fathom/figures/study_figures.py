@@ -42,14 +42,7 @@ from fathom.io.contracts.figures import STAGES_FIGURE
 from fathom.io.delimited import Row, read_rows
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, STATISTICS, TRIMMED_MEAN
-from fathom.statistics.metrics import (
-    ATTRIBUTE_RATE,
-    BASELINES,
-    LOG_PROBABILITY,
-    METRICS,
-    PROBABILITY,
-    RANK,
-)
+from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, METRICS, PROBABILITY, RANK
 from fathom.studies.stages import BY_SIMILARITY, EXTREMA, SIMILARITY, select_stages
 
 if TYPE_CHECKING:
@@ -74,7 +67,7 @@ KINDS = {_name_kind(*each[:2]): each for each in _SHOWN}
 """Series of pairs by the name of the figure: metric, aggregate, label."""
 _ORDER = (REFERENCE, *VARIANTS)
 _MOST_NAMES, _LONGEST = 30, 26
-_STAGES_HEIGHT, _LOG_FROM = 1.75, 20.0
+_STAGES_HEIGHT = 1.75
 _HIGH = 24  # letters of a label in the height of a panel
 _MARKS = {"minimum": "v", "maximum": "^", "": "o"}
 _LEVEL: Mapping[str, Any] = {"color": "0.35", "linewidth": 0.8, "linestyle": (0, (1, 2))}
@@ -188,10 +181,9 @@ def _name_study(study: str, domain: str, title: str) -> str:
     >>> _name_study("to-cs.AI", "cs.AI", "CS.AI"), _name_study("all-fields", "cs.AI", "CS.AI")
     ('To CS.AI', 'All fields')
     """
-    start = study.removesuffix(domain)
-    if start == study or not start.endswith("-"):
-        return name_lists([study])[study]
-    return f"{name_lists([start[:-1]])[start[:-1]]} {title}"
+    start = study.removesuffix(f"-{domain}")
+    named = name_lists([start])[start]
+    return named if start == study else f"{named} {title}"
 
 
 def _select(stages: pl.DataFrame, row: MetricRow) -> pl.DataFrame:
@@ -216,7 +208,7 @@ def _draw_line(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]) ->
             vmin=limits[0], vmax=limits[1],
         )  # fmt: skip
     values = some["value"].to_numpy()
-    if some["metric"][0] != ATTRIBUTE_RATE.name and 0 < _LOG_FROM * np.nanmin(values) < np.nanmax(values):
+    if panels.needs_log_axis([np.nanmin(values), np.nanmax(values)], some["metric"][0]):
         axes.set_yscale("log")
     return points
 

@@ -93,7 +93,8 @@ class Comparing:
     @property
     def titles(self) -> list[tuple[str, str]]:
         """Domain and title of each benchmark's domain."""
-        return [(name, self._config.titles[name]) for name in self._config.benchmark_domains]
+        titles = self._config.titles
+        return [(name, titles[name]) for name in self._config.benchmark_domains]
 
     @property
     def sizes(self) -> list[tuple[str, str, str, int, int]]:

@@ -117,6 +117,11 @@ class ChoiceNames(RunFiles):
         """Return the subject of a set's questions, as named in prompts."""
         return self._choices.questions[name].subject or name.replace("_", " ")
 
+    @property
+    def subjects(self) -> dict[str, str]:
+        """Subject of each set of questions."""
+        return {name: self.name_subject(name) for name in self._choices.questions}
+
     def find_folder(self, name: str, root: Path) -> Path | None:
         """Return the folder that a set comes from; None for the hub."""
         folder = self._choices.questions[name].folder

@@ -177,8 +177,6 @@ class RunFigures(RunFiles):
 
     def _find_text(self, name: str, figure: Figure, parts: Parts) -> Any:
         comparing, config = self._comparing, self._config
-        if name == "titles":
-            return config.titles
         if name == "references" and "domain" not in parts and "track" not in parts:
             return config.name_all_references()
         if name in ("title", "references"):
@@ -191,11 +189,8 @@ class RunFigures(RunFiles):
             members = next(found[parts[part]] for part, found in lists if isinstance(found, Mapping))
             adapted = "families" in figure.of.values()
             return config.claims.order_by_nearness(members, parts["domain"]) if adapted else members
-        if name in ("share", "subjects"):
-            sets, choices = config.choices.questions, ChoiceNames(config, self.results)
-            subjects = {each: choices.name_subject(each) for each in sets}
-            return subjects if name == "subjects" else config.targets.share
-        found = getattr(comparing, name)
+        owners = {"titles": config, "share": config.targets, "subjects": ChoiceNames(config, self.results)}
+        found = getattr(owners.get(name, comparing), name)
         return dict(found) if name == "bases" else found
 
 

@@ -21,7 +21,7 @@ from fathom.config.short_names import References, Titles, label_variant, shorten
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import KEYWORD, WEIGHT
 from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
-from fathom.io.delimited import read_delimited, read_rows
+from fathom.io.delimited import read_delimited, read_number, read_rows
 from fathom.jobs.program import log
 from fathom.models.registry import ModelRow
 from fathom.ranking.condition_files import ConditionFiles, find_score_files
@@ -95,7 +95,7 @@ def _read_number(text: str, where: str) -> float:
     if bare.lower() in MISSING:
         return math.nan
     try:
-        number = float(bare)
+        number = read_number(bare)
     except ValueError:
         raise InputError(
             f"{text!r} is not a number", where, "leave the field empty where a model was not scored"

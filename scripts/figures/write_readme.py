@@ -24,13 +24,14 @@ def main(
 ) -> None:
     """Fill the page; save the models by knowledge."""
     known, *others = describe_run(results, WIDTH)
+    # other commands may have drawn other domains into the same folder
+    figure = require_file(results / "figures" / f"{known.split()[0]}.knowledge.png")
     origins = [block for block in others if block.lstrip().startswith("Trained by this run")]
     table = "\n".join([known, *origins])
     text, count = _BLOCK.subn(lambda _: f"{table}\n", require_file(page).read_text(encoding="utf-8"))
     if count != 1:
         raise InputError("no table to renew", str(page), "it follows <!-- run: ranks -->")
     write_text(page, text)
-    (figure,) = (results / "figures").glob("*.knowledge.png")
     shrink(figure, picture, PIXELS)
     log.info("%s and %s show %s", page, picture, results)
 
